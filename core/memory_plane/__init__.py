@@ -1,0 +1,28 @@
+"""Memory Plane: one memory for all of a person's AI agents, on the person's own machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memory_plane.plane import Plane
+    from memory_plane.plugins import Plugin, hookimpl
+    from memory_plane.settings import PluginSettings
+
+__version__ = "0.1.0"
+__all__ = ["Plane", "Plugin", "PluginSettings", "hookimpl"]
+
+_HOMES = {"Plane": "plane", "Plugin": "plugins", "PluginSettings": "settings", "hookimpl": "plugins"}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used (PEP 562): importing the package costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"memory_plane.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

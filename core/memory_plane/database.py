@@ -1,0 +1,153 @@
+"""The engine, opened the one right way, and its two kinds of transaction."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from memory_plane.errors import ConfigurationError, StoreError
+
+_CAUSES = (
+    ("database is locked", "another process has held it locked for more than {timeout:g} s; try again when it is done"),
+    ("database or disk is full", "the disk is full; free some space and try again"),
+    ("readonly database", "it is read-only; check the permissions of the file and its folder"),
+    ("unable to open database file", "it cannot be opened; check that its folder exists and may be written"),
+    ("disk i/o error", "the disk refused to read or write; check its space and health"),
+    ("malformed", "the file is damaged; restore a copy, or move it away and start a new one"),
+    ("file is not a database", "the file is no database; move it away, or correct `database` in the configuration"),
+    ("no such table", "it has no tables yet; run: memory-plane db upgrade"),
+)
+
+
+class Database:
+    """A SQLAlchemy engine with `reading()` (deferred) and `writing()` (immediate) transactions.
+
+    Every failure of the database itself leaves as a `StoreError` of one line, never as a trace with SQL in it.
+    """
+
+    def __init__(self, url: str, *, synchronous: str = "full", timeout: float = 5.0) -> None:
+        self.url = make_url(url)
+        self.timeout = timeout
+        self.path = Path(self.url.database) if self._is_sqlite and self.url.database else None
+        self._synchronous = synchronous.upper()
+        self._identity: tuple[int, int] | None = None
+        self.engine = self._sqlite_engine() if self._is_sqlite else create_engine(self.url)
+
+    @property
+    def _is_sqlite(self) -> bool:
+        return self.url.get_backend_name() == "sqlite"
+
+    @property
+    def dialect(self) -> str:
+        """The name of the SQL dialect: `sqlite` or `postgresql`."""
+        return self.engine.dialect.name
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction over one moment of the database."""
+        with self._guarded(), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, *, durable: bool = True) -> Iterator[Connection]:
+        """A transaction that holds the write lock from its start, and is on disk at its end if `durable`.
+
+        Derived rows can be derived again, so they need not wait for the disk.
+        """
+        with self._guarded():
+            self._check_file()
+            options = {"memory_plane_begin": "IMMEDIATE", "memory_plane_durable": durable}
+            with self.engine.connect().execution_options(**options) as connection, connection.begin():
+                yield connection
+
+    def size(self) -> int:
+        """Return the bytes of the file and its write-ahead log; 0 for a server."""
+        if self.path is None:
+            return 0
+        files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def close(self) -> None:
+        """Close every connection; the last one to go folds the write-ahead log into the file."""
+        self.engine.dispose()
+
+    def _sqlite_engine(self) -> Engine:
+        if self.path is None:
+            raise ConfigurationError(f"database {str(self.url)!r} names no file; give sqlite:////absolute/path.db")
+        engine = create_engine(
+            self.url,
+            connect_args={"timeout": self.timeout, "check_same_thread": False, "isolation_level": None},
+            pool_size=8,
+            max_overflow=32,
+            pool_timeout=self.timeout,
+        )
+        event.listen(engine, "do_connect", self._prepare_file)
+        event.listen(engine, "connect", self._configure)
+        event.listen(engine, "begin", self._begin)
+        return engine
+
+    def _prepare_file(self, *_: Any) -> None:
+        """Make the file before SQLite would, so that nobody else may read it even for a moment."""
+        assert self.path is not None
+        if self._identity is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            try:
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            except OSError as error:
+                if not self.path.exists():
+                    raise StoreError(f"database {str(self.path)!r}: cannot be made: {error.strerror}") from error
+            found = self.path.stat()
+            self._identity = (found.st_dev, found.st_ino)
+
+    def _configure(self, connection: sqlite3.Connection, _: Any) -> None:
+        for pragma in ("journal_mode = WAL", f"synchronous = {self._synchronous}", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("PRAGMA cache_size = -8000")
+
+    def _begin(self, connection: Connection) -> None:
+        options = connection.get_execution_options()
+        if "memory_plane_durable" in options:
+            level = self._synchronous if options["memory_plane_durable"] else "NORMAL"
+            connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
+        connection.exec_driver_sql(f"BEGIN {options.get('memory_plane_begin', 'DEFERRED')}")
+
+    def _check_file(self) -> None:
+        """Refuse to write into a file that has no name any more."""
+        if self.path is None or self._identity is None:
+            return
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            found = None
+        if found is None or (found.st_dev, found.st_ino) != self._identity:
+            raise StoreError(f"database {str(self.path)!r}: the file was deleted or replaced while in use; start again")
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except PoolTimeout as error:
+            raise StoreError(f"database {self._name!r}: all connections are busy; try again") from error
+        except DBAPIError as error:
+            raise StoreError(self._explain(error)) from error
+
+    @property
+    def _name(self) -> str:
+        return str(self.path or self.url.render_as_string(hide_password=True))
+
+    def _explain(self, error: DBAPIError) -> str:
+        said = str(error.orig).lower()
+        for sign, cause in _CAUSES:
+            if sign in said:
+                return f"database {self._name!r}: {cause.format(timeout=self.timeout)}"
+        kind = "unavailable" if isinstance(error, OperationalError) else "failed"
+        return f"database {self._name!r} {kind}: {error.orig}"

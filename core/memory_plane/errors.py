@@ -1,0 +1,29 @@
+"""The exception tree. A message says what happened, to which thing, and what to do."""
+
+
+class MemoryPlaneError(Exception):
+    """Base of every error that Memory Plane raises on purpose."""
+
+
+class ConfigurationError(MemoryPlaneError):
+    """A setting is wrong; the message names the key and where it was read. The CLI exits 2."""
+
+
+class PluginError(MemoryPlaneError):
+    """A plugin failed and the manager is strict; otherwise the failure is only recorded."""
+
+
+class SchemaError(MemoryPlaneError):
+    """The database is at a revision that this version cannot work with."""
+
+
+class StoreError(MemoryPlaneError):
+    """The database cannot be used now: locked, full, read-only, corrupt or gone."""
+
+
+class Refused(MemoryPlaneError):
+    """The input of a write is not acceptable; the message begins with the field's name."""
+
+
+class HubUnreachable(MemoryPlaneError):
+    """No hub answered within the deadline."""

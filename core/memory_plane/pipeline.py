@@ -1,0 +1,199 @@
+"""The straight line of one write (STYLE section 8), and the queue of what is done after it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import reduce
+
+from sqlalchemy import Connection
+
+from memory_plane.answers import unite
+from memory_plane.database import Database
+from memory_plane.errors import PluginError
+from memory_plane.operations import memory_of
+from memory_plane.plugins import PluginManager
+from memory_plane.recall import attention
+from memory_plane.recall.candidates import Known, candidates
+from memory_plane.settings import Settings
+from memory_plane.store import corrections, cursors, derivations, log, operations
+from memory_plane.store.codec import Derivation
+from memory_plane.types import AgentContext, Classification, Extraction, Memory, Node, Operation, Receipt
+
+logger = logging.getLogger(__name__)
+
+MAX_TRIES = 8
+"""After so many failed tries a deferred plugin's answer is no longer waited for."""
+FIRST_RETRY = timedelta(seconds=30)
+
+
+class Pipeline:
+    """Writes operations and enriches the memories in them; nothing after the first commit can undo a write."""
+
+    def __init__(self, database: Database, plugins: PluginManager, settings: Settings) -> None:
+        self._database = database
+        self._plugins = plugins
+        declared = {name: info.interests for name, info in plugins.agents.items()}
+        self._interests = declared | {name: tuple(agent.interests) for name, agent in settings.agents.items()}
+
+    def write(
+        self, batch: Sequence[Operation], *, strict: bool = True, cursor: tuple[str, str] | None = None
+    ) -> list[Receipt]:
+        """Append operations in one transaction and enrich the memories that are new; one receipt each, in order.
+
+        `cursor` is (plugin, place) and commits with them. `strict` refuses an operation about something that is not
+        here; replay and sync wait for it to come. Raise `StoreError` when nothing could be stored.
+        """
+        now = datetime.now(UTC)
+        receipts: list[Receipt] = []
+        fresh: list[tuple[int, Memory, datetime]] = []
+        with self._database.writing() as connection:
+            for operation in batch:
+                refusal = corrections.refusal(connection, operation) if strict else None
+                if refusal is not None:
+                    receipts.append(Receipt(id=operation.id, state="refused", detail=refusal))
+                    continue
+                appended = operations.append(connection, operation, now)
+                receipts.append(_receipt(operation, appended))
+                memory = memory_of(operation) if appended.new else None
+                if memory is not None:
+                    fresh.append((appended.seq, memory, now if appended.ahead else operation.created_at))
+            if cursor is not None:
+                cursors.put(connection, *cursor)
+        for seq, memory, at in fresh:
+            self._enrich_safely(seq, memory, at)
+        return receipts
+
+    def enrich(self, seq: int, memory: Memory, at: datetime) -> None:
+        """Ask the plugins about a stored memory and record their answers; repeating it changes nothing."""
+        answers = self.ask(memory)
+        if answers or self._plugins.deferred:
+            with self._database.writing(durable=False) as connection:
+                derivations.record(connection, seq, memory, at, answers, self._plugins.deferred)
+
+    def ask(self, memory: Memory) -> list[Derivation]:
+        """Return what the inline plugins say of a memory, one derivation a plugin."""
+        extractions = self._plugins.extractions(memory)
+        found = reduce(unite, (extraction for _, extraction in extractions), Extraction())
+        with self._database.reading() as connection:
+            known = candidates(connection, memory, found.mentions)
+            classified = self._plugins.classify(memory, found, known.found)
+            nodes = _nodes(classified[1] if classified else Classification(), known.known)
+            agents = attention.contexts(connection, memory, nodes, known.known, self._interests)
+        routed = self._plugins.route(memory, nodes, agents) if agents else None
+        said = dict(extractions), dict([classified] if classified else []), dict([routed] if routed else [])
+        return [
+            Derivation(
+                plugin=name,
+                version=self._plugins.version(name),
+                extraction=said[0].get(name),
+                classification=said[1].get(name),
+                routing=said[2].get(name),
+            )
+            for name in dict.fromkeys(name for part in said for name in part)
+        ]
+
+    def rederive(self, progress: Callable[[int, int], None]) -> Iterator[str]:
+        """Ask the inline plugins about every memory again, oldest first; yield the ids where the answer changed.
+
+        The graph must be empty of derivations: each memory meets the graph as the ones before it left it.
+        """
+        with self._database.reading() as connection:
+            rows = log.memories(connection)
+        for done, seq in enumerate(rows, 1):
+            with self._database.reading() as connection:
+                found = log.memory(connection, seq)
+            assert found is not None
+            memory, _ = found
+            answers = self.ask(memory)
+            with self._database.writing(durable=False) as connection:
+                before = list(derivations.answers(connection, seq))
+                derivations.discard(connection, seq)
+                for answer in answers:
+                    derivations.keep(connection, seq, memory, answer)
+                if derivations.visible(connection, seq, memory):
+                    derivations.apply_all(connection, seq)
+                changed = before != list(derivations.answers(connection, seq))
+            progress(done, len(rows))
+            if changed:
+                yield memory.id
+
+    def work(self, now: datetime, limit: int = 100) -> int:
+        """Ask the deferred plugins about what waits for them; return how many answers came."""
+        with self._database.reading() as connection:
+            entries = derivations.waiting(connection, now, limit)
+        return sum(self._defer(plugin, seq, tries, now) for plugin, seq, tries in entries)
+
+    def _enrich_safely(self, seq: int, memory: Memory, at: datetime) -> None:
+        """The memory is stored: what goes wrong here is for the log, and `rebuild --rederive` can repeat it."""
+        try:
+            self.enrich(seq, memory, at)
+        except Exception:
+            if self._plugins.strict:
+                raise
+            logger.warning("memory %s is stored, but could not be enriched", memory.id, exc_info=True)
+
+    def _defer(self, plugin: str, seq: int, tries: int, now: datetime) -> bool:
+        with self._database.reading() as connection:
+            stored = log.memory(connection, seq)
+            inputs = None if stored is None else self._inputs(connection, seq, stored[0])
+        answer: Derivation | PluginError | None = None
+        if stored is not None and inputs is not None:
+            answer = self._ask_deferred(plugin, stored[0], *inputs)
+        with self._database.writing(durable=False) as connection:
+            if isinstance(answer, PluginError) and tries + 1 < MAX_TRIES:
+                derivations.postpone(connection, plugin, seq, now + FIRST_RETRY * 2**tries, str(answer))
+                return False
+            derivations.done(connection, plugin, seq)
+            if stored is not None and isinstance(answer, Derivation):
+                derivations.record(connection, seq, *stored, [answer])
+        return isinstance(answer, Derivation)
+
+    def _inputs(
+        self, connection: Connection, seq: int, memory: Memory
+    ) -> tuple[Extraction, Sequence[object], list[Node], list[AgentContext]]:
+        inline = list(derivations.read(connection, seq, memory))
+        found = reduce(unite, (one.extraction for one in inline if one.extraction is not None), Extraction())
+        classification = next((one.classification for one in inline if one.classification), Classification())
+        known = candidates(connection, memory, found.mentions)
+        nodes = _nodes(classification, known.known)
+        agents = attention.contexts(connection, memory, nodes, known.known, self._interests)
+        return found, known.found, nodes, agents
+
+    def _ask_deferred(self, plugin: str, memory: Memory, *inputs: object) -> Derivation | PluginError | None:
+        try:
+            said = self._plugins.run_deferred(plugin, memory, *inputs)  # type: ignore[arg-type]
+        except PluginError as error:
+            return error
+        if said.extraction is None and said.classification is None and said.routing is None:
+            return None
+        return Derivation(
+            plugin=plugin,
+            version=self._plugins.version(plugin),
+            rank=1,
+            extraction=said.extraction,
+            classification=said.classification,
+            routing=said.routing,
+        )
+
+
+def _nodes(classification: Classification, known: dict[str, Known]) -> list[Node]:
+    """Return the nodes that a memory names: known ones, and those it founds."""
+    nodes: dict[str, Node] = {}
+    for one in classification.resolutions:
+        if one.node in known:
+            nodes[one.node] = known[one.node].node
+        else:
+            nodes.setdefault(one.node, Node(id=one.node, type=one.mention.type, name=one.mention.text))
+    return list(nodes.values())
+
+
+def _receipt(operation: Operation, appended: operations.Appended) -> Receipt:
+    if appended.clash:
+        detail = "id: is already the id of another operation; give a new one or none"
+        return Receipt(id=operation.id, state="refused", detail=detail)
+    if not appended.new:
+        return Receipt(id=operation.id, state="duplicate")
+    detail = "created_at is ahead of this machine's clock; it counts from now until then" if appended.ahead else ""
+    return Receipt(id=operation.id, state="stored", detail=detail)

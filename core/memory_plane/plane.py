@@ -1,0 +1,451 @@
+"""`Plane`: one memory, opened in this process; what every surface receives."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from memory_plane import schema, spool
+from memory_plane.database import Database
+from memory_plane.errors import Refused, StoreError
+from memory_plane.models import EdgeRow, NodeRow, ThoughtRow
+from memory_plane.operations import make_operation, memory_of
+from memory_plane.pipeline import Pipeline
+from memory_plane.plugins import PluginManager
+from memory_plane.recall import graph, search, state, stats
+from memory_plane.rendering import Renderer
+from memory_plane.settings import Settings
+from memory_plane.store import cursors, derivations, log, marks, rebuild
+from memory_plane.types import (
+    Event,
+    Fact,
+    Graph,
+    Ingested,
+    IngestReport,
+    OpenItem,
+    Operation,
+    Poll,
+    Pulse,
+    RebuildReport,
+    Recall,
+    Receipt,
+    Snapshot,
+    Stats,
+    Status,
+    Thought,
+)
+
+logger = logging.getLogger(__name__)
+
+Moment = datetime | str
+Progress = Callable[[int, int], None]
+
+
+class Plane:
+    """Reads and writes one memory; close it, or use it as a context manager.
+
+    Every write returns a `Receipt` and raises nothing: `refused` says why. Reads raise `StoreError` when the database
+    cannot be read. Times are aware datetimes or ISO 8601 text with a zone. Methods may be called from several threads.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        home: Path | str | None = None,
+        plugins: PluginManager | None = None,
+    ) -> None:
+        """Open the memory in `home`, making or upgrading it first; `plugins` replaces those that are installed."""
+        self.settings = settings or Settings.load(home=home)
+        self.home = self.settings.home
+        url = self.settings.database or f"sqlite:///{self.home / 'memory.db'}"
+        self.database = Database(url, synchronous=self.settings.synchronous, timeout=self.settings.timeout)
+        schema.ensure(self.database)
+        self.plugins = plugins or PluginManager.load(self.settings)
+        self._pipeline = Pipeline(self.database, self.plugins, self.settings)
+        self._renderer = Renderer(self.database, self.plugins, self.settings)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Render the pages that are due, close the plugins and the database."""
+        self._renderer.close()
+        self.plugins.close()
+        self.database.close()
+
+    # --- writes --------------------------------------------------------------------------------------------------
+
+    def post(
+        self,
+        text: str,
+        *,
+        agent: str,
+        kind: str = "thought",
+        project: str | None = None,
+        to: str | None = None,
+        due_at: Moment | None = None,
+        origin: str = "agent",
+        source: str | None = None,
+        thread: str | None = None,
+        held: bool | None = None,
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Write a thought; a `question`, `commitment` or `handoff` stays open until it is resolved."""
+        body: dict[str, Any] = {
+            "text": text,
+            "kind": kind,
+            "project": project,
+            "to": to,
+            "due_at": due_at,
+            "origin": origin,
+        }
+        body |= {"source": source, "thread": thread, "held": held}
+        return self._write("thought", body, agent, created_at, id)
+
+    def fact(
+        self,
+        subject: str,
+        key: str,
+        value: str,
+        *,
+        agent: str,
+        confidence: float = 1.0,
+        valid_from: Moment | None = None,
+        valid_until: Moment | None = None,
+        source: str | None = None,
+        origin: str = "agent",
+        project: str | None = None,
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Write the value of (subject, key); the newest by its own time is the current one."""
+        body = {"subject": subject, "key": key, "value": value, "confidence": confidence, "origin": origin}
+        body |= {"valid_from": valid_from, "valid_until": valid_until, "source": source, "project": project}
+        return self._write("fact", body, agent, created_at, id)
+
+    def heartbeat(
+        self,
+        *,
+        agent: str,
+        focus: str,
+        project: str | None = None,
+        status: str = "active",
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Say what the agent is doing now."""
+        return self._write("heartbeat", {"focus": focus, "project": project, "status": status}, agent, created_at, id)
+
+    def resolve(
+        self,
+        item: str,
+        *,
+        agent: str,
+        status: str = "done",
+        note: str | None = None,
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Close an open item as `done`, `dropped`, `answered` or `acknowledged`."""
+        return self._write("resolve", {"item": item, "status": status, "note": note}, agent, created_at, id)
+
+    def assign(
+        self, item: str, to: str, *, agent: str, created_at: Moment | None = None, id: str | None = None
+    ) -> Receipt:
+        """Hand an open item to an agent or a person."""
+        return self._write("assign", {"item": item, "to": to}, agent, created_at, id)
+
+    def snooze(
+        self, item: str, until: Moment, *, agent: str, created_at: Moment | None = None, id: str | None = None
+    ) -> Receipt:
+        """Keep an open item off the pages until a time."""
+        return self._write("snooze", {"item": item, "until": until}, agent, created_at, id)
+
+    def pin(
+        self,
+        target: str,
+        *,
+        agent: str,
+        pinned: bool = True,
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Pin a memory, or unpin it."""
+        return self._write("pin", {"target": target, "pinned": pinned}, agent, created_at, id)
+
+    def retract(
+        self,
+        target: str,
+        *,
+        agent: str,
+        reason: str | None = None,
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Take a memory back: it leaves pages, search and graph, and stays in the log."""
+        return self._write("retract", {"target": target, "reason": reason}, agent, created_at, id)
+
+    def release(self, target: str, *, agent: str, created_at: Moment | None = None, id: str | None = None) -> Receipt:
+        """Let a memory that was held back take part."""
+        return self._write("release", {"target": target}, agent, created_at, id)
+
+    def apply(self, operation: Operation) -> Receipt:
+        """Write a ready operation."""
+        return self.apply_all([operation])[0]
+
+    def apply_all(self, batch: Sequence[Operation]) -> list[Receipt]:
+        """Write operations of another machine in one transaction; what they are about may come later."""
+        return self._stored(batch, strict=False)
+
+    def _write(
+        self, op: str, body: Mapping[str, Any], agent: str, created_at: Moment | None, id: str | None
+    ) -> Receipt:
+        try:
+            operation = make_operation(op, body, agent=agent, created_at=created_at, id=id)
+        except Refused as error:
+            return Receipt(id=id if isinstance(id, str) else "", state="refused", detail=str(error))
+        return self._stored([operation], strict=True)[0]
+
+    def _stored(
+        self, batch: Sequence[Operation], *, strict: bool, cursor: tuple[str, str] | None = None
+    ) -> list[Receipt]:
+        try:
+            receipts = self._pipeline.write(batch, strict=strict, cursor=cursor)
+        except StoreError as error:
+            logger.warning("nothing was written", exc_info=True)
+            return [Receipt(id=operation.id, state="refused", detail=str(error)) for operation in batch]
+        if any(receipt.state == "stored" for receipt in receipts):
+            self._renderer.mark_dirty()
+        return receipts
+
+    # --- what comes in by itself ---------------------------------------------------------------------------------
+
+    def spool(self, event: Event) -> None:
+        """Keep an agent's raw event on disk until `ingest` turns it into operations."""
+        spool.put(self.home, event)
+
+    def ingest(self) -> IngestReport:
+        """Turn the spooled events into operations, poll every plugin, and work the queue of the deferred ones."""
+        known = len(self.plugins.failures)
+        events, stored = 0, 0
+        for path, event in spool.read(self.home):
+            if event is None:
+                spool.set_aside(path)
+                continue
+            failures = len(self.plugins.failures)
+            answers = self.plugins.ingest(event)
+            if len(self.plugins.failures) == failures:
+                stored += sum(self._take_in(answer) for _, answer in answers)
+                spool.done(path)
+                events += 1
+        names = [info.name for info in self.plugins.infos() if info.state == "active" and "ingest" in info.hooks]
+        stored += sum(self._poll(name) for name in names)
+        enriched = self._pipeline.work(datetime.now(UTC))
+        if enriched:
+            self._renderer.mark_dirty()
+        failures_now = tuple(str(failure) for failure in self.plugins.failures[known:])
+        return IngestReport(events=events, polled=len(names), stored=stored, enriched=enriched, failures=failures_now)
+
+    def _poll(self, plugin: str) -> int:
+        with self.database.reading() as connection:
+            cursor = cursors.get(connection, plugin)
+        answers = self.plugins.ingest(Poll(cursor=cursor), plugin=plugin)
+        return sum(self._take_in(answer, plugin) for _, answer in answers)
+
+    def _take_in(self, answer: Ingested, plugin: str | None = None) -> int:
+        """Check and redact what a plugin gave, and store it together with its cursor."""
+        batch = []
+        for one in answer.operations:
+            try:
+                batch.append(
+                    make_operation(one.op, one.body, agent=one.agent, created_at=one.created_at, id=one.id or None)
+                )
+            except Refused as error:
+                logger.warning("an operation of agent %r was refused: %s", one.agent, error)
+        cursor = (plugin, answer.cursor) if plugin is not None and answer.cursor is not None else None
+        receipts = self._stored(batch, strict=False, cursor=cursor) if batch or cursor else []
+        return sum(receipt.state == "stored" for receipt in receipts)
+
+    # --- reads ---------------------------------------------------------------------------------------------------
+
+    def recall(
+        self,
+        query: str,
+        *,
+        agent: str | None = None,
+        kind: str | None = None,
+        project: str | None = None,
+        person: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 8,
+        cursor: str | None = None,
+    ) -> Recall:
+        """Search the text of all memories; raise `Refused` for a foreign cursor, and nothing for any query."""
+        filters = search.Filters(agent=agent, kind=kind, project=project, person=person, since=since, until=until)
+        with self.database.reading() as connection:
+            return search.search(connection, query, filters, limit=limit, cursor=cursor)
+
+    def pulse(self) -> Pulse:
+        """Return what every agent is doing, what is open, what was said last and what is new in the graph."""
+        with self.snapshot() as snapshot:
+            return snapshot.pulse()
+
+    def items(self, *, agent: str | None = None, to: str | None = None, limit: int = 50) -> list[OpenItem]:
+        """Return open items, due ones first: those that `agent` opened, those addressed `to` somebody, or all."""
+        with self.database.reading() as connection:
+            return list(state.items(connection, datetime.now(UTC), agent=agent, to=to, limit=limit))
+
+    def thoughts(self, *, agent: str | None = None, limit: int = 50) -> list[Thought]:
+        """Return the newest thoughts."""
+        with self.database.reading() as connection:
+            return list(state.thoughts(connection, limit, agent=agent))
+
+    def facts(
+        self,
+        *,
+        subject: str | None = None,
+        key: str | None = None,
+        as_of: datetime | None = None,
+        history: bool = False,
+        limit: int = 200,
+    ) -> list[Fact]:
+        """Return facts, newest first: the current ones, those that held `as_of` a time, or the whole `history`."""
+        with self.database.reading() as connection:
+            found = state.facts(connection, subject=subject, key=key, as_of=as_of, history=history, limit=limit)
+        return list(found)
+
+    def graph(
+        self,
+        *,
+        agent: str | None = None,
+        min_attention: float = 0.0,
+        about: str | None = None,
+        as_of: datetime | None = None,
+        limit: int = 40,
+    ) -> Graph:
+        """Return at most `limit` edges: around a node (`about` = name, slug or id), of what an agent should care
+        about, or the newest ones; `as_of` shows the graph as it was known and true at a time.
+        """
+        at = as_of or datetime.now(UTC)
+        with self.database.reading() as connection:
+            if about is not None:
+                return graph.around(connection, graph.find(connection, about), at, limit)
+            if agent is None:
+                edges = graph.newest(connection, at, limit)
+                nodes = {node.id: node for edge in edges for node in (edge.source, edge.target)}
+                return Graph(nodes=tuple(nodes.values()), edges=edges)
+            found = graph.attended(connection, agent, min_attention, at, limit)
+            heard = state.attended(connection, agent, minimum=min_attention, limit=limit)
+            return Graph(nodes=found.nodes, edges=found.edges, attention=heard)
+
+    def get(self, id: str) -> dict[str, Any] | None:
+        """Return the operation with this id as JSON holds it, with its `state` if it is a memory; None if unknown."""
+        with self.database.reading() as connection:
+            try:
+                found = log.get(connection, id)
+            except ValueError:
+                return None
+            if found is None:
+                return None
+            seq, operation = found
+            record = dict(log.record(operation))
+            memory = memory_of(operation)
+            if memory is not None:
+                marked = asdict(marks.read(connection, operation.id))
+                record["state"] = {"visible": derivations.visible(connection, seq, memory), **marked}
+            return record
+
+    def find(self, prefix: str) -> list[str]:
+        """Return up to 10 ids of operations that begin with `prefix`."""
+        with self.database.reading() as connection:
+            return log.find(connection, prefix)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """Read one moment of the memory, as the pages do."""
+        with self._renderer.snapshot() as snapshot:
+            yield snapshot
+
+    # --- pages ---------------------------------------------------------------------------------------------------
+
+    def mark_dirty(self) -> None:
+        """Have the pages rendered within 200 ms."""
+        self._renderer.mark_dirty()
+
+    def render(self) -> list[Path]:
+        """Render the pages now; return the files that changed."""
+        return self._renderer.render()
+
+    def page(self, name: str) -> str:
+        """Return a page such as `PULSE.md` or `brief/grok.md`, rendered fresh; raise `Refused` for an unknown one."""
+        return self._renderer.page(name)
+
+    # --- care ----------------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """Return where the memory is and how it fares."""
+        revision = schema.current(self.database) or ""
+        with self.database.reading() as connection:
+            return Status(
+                home=self.home,
+                database=self.database.url.render_as_string(hide_password=True),
+                revision=revision,
+                operations=log.count(connection),
+                thoughts=stats.rows(connection, ThoughtRow),
+                open_items=state.items_total(connection),
+                facts=stats.current_facts(connection),
+                nodes=stats.rows(connection, NodeRow),
+                edges=stats.rows(connection, EdgeRow),
+                waiting=derivations.depth(connection),
+                spooled=len(spool.waiting(self.home)),
+                failures=tuple(str(failure) for failure in self.plugins.failures),
+                agents=state.writers(connection),
+            )
+
+    def stats(self) -> Stats:
+        """Return what the memory is made of."""
+        with self.database.reading() as connection:
+            return Stats(
+                operations_by_agent=stats.operations_by_agent(connection),
+                thoughts_by_kind=stats.thoughts_by_kind(connection),
+                nodes_by_type=stats.nodes_by_type(connection),
+                edges_by_relation=stats.edges_by_relation(connection),
+                bytes=self.database.size(),
+            )
+
+    def rebuild(self, *, rederive: bool = False, progress: Progress | None = None) -> RebuildReport:
+        """Fold everything anew from log and derivations; with `rederive`, ask the plugins again first.
+
+        The first promises the same state as before; the second promises nothing and reports what changed.
+        """
+        said = progress or (lambda done, total: None)
+        with self.database.writing() as connection:
+            count = rebuild.refold_operations(connection, said)
+            kept = 0 if rederive else rebuild.refold_derivations(connection, said)
+        changed = tuple(self._pipeline.rederive(said)) if rederive else ()
+        self._renderer.mark_dirty()
+        if rederive:
+            with self.database.reading() as connection:
+                kept = derivations.count(connection)
+        return RebuildReport(operations=count, derivations=kept, changed=changed)
+
+    def export(self, progress: Progress | None = None) -> Iterator[str]:
+        """Yield the memory as lines of JSON, operations then derivations, in an order that depends on nothing else."""
+        with self.database.reading() as connection:
+            total = log.count(connection) + derivations.count(connection)
+            for done, record in enumerate(rebuild.export(connection), 1):
+                yield json.dumps(record, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+                if progress is not None:
+                    progress(done, total)

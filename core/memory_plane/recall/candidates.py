@@ -1,0 +1,132 @@
+"""Which known nodes the mentions of a memory may be, with the evidence for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, select
+
+from memory_plane.models import AliasRow, EdgeRow, MentionRow, NodeRow, OperationRow
+from memory_plane.store.names import folded
+from memory_plane.types import Candidate, Memory, Mention, Node
+
+PER_NAME = 8
+"""How many nodes of one name are considered, the youngest first."""
+RECENT = 30
+"""How many of a node's newest mentions count as evidence."""
+PART_SCORE = 0.6
+"""The name score of a first or last name against a whole one."""
+
+_nodes, _aliases, _mentions, _edges = NodeRow.__table__, AliasRow.__table__, MentionRow.__table__, EdgeRow.__table__
+_named = (
+    select(_nodes.c.key, _nodes.c.id, _nodes.c.type, _nodes.c.name, _aliases.c.part)
+    .join(_aliases, _aliases.c.node == _nodes.c.key)
+    .where(_aliases.c.name == bindparam("name"))
+    .order_by(_aliases.c.part, _nodes.c.key.desc())
+    .limit(PER_NAME)
+)
+_lately = (
+    select(_mentions.c.seq, OperationRow.agent, OperationRow.effective_at)
+    .join(OperationRow, OperationRow.seq == _mentions.c.seq)
+    .where(_mentions.c.node == bindparam("node"))
+    .order_by(_mentions.c.seq.desc())
+    .limit(RECENT)
+)
+_linked = select(_edges.c.source, _edges.c.target).where(
+    _edges.c.source.in_(bindparam("some", expanding=True)), _edges.c.target.in_(bindparam("others", expanding=True))
+)
+
+
+@dataclass(slots=True)
+class Known:
+    """A known node, the memories that named it lately, and who wrote them."""
+
+    key: int
+    node: Node
+    memories: set[int] = field(default_factory=set)
+    agents: set[str] = field(default_factory=set)
+    last_seen: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The candidates for the hooks, and the known nodes behind them by id."""
+
+    found: tuple[Candidate, ...] = ()
+    known: dict[str, Known] = field(default_factory=dict)
+
+
+def candidates(connection: Connection, memory: Memory, mentions: Iterable[Mention]) -> Candidates:
+    """Look up each mention by whole name and, for persons, by first or last name."""
+    options: list[tuple[Mention, Known, float]] = []
+    known: dict[str, Known] = {}
+    names: dict[str, list[tuple[Known, bool]]] = {}
+    for mention in mentions:
+        name = folded(mention.text)
+        if name not in names:
+            names[name] = _look_up(connection, name, known)
+        options += [(mention, option, PART_SCORE if part else 1.0) for option, part in names[name]]
+        if mention.type == "Person" and " " in name and not names[name]:
+            first = name.split()[0]
+            if first not in names:
+                names[first] = _look_up(connection, first, known)
+            options += [(mention, option, PART_SCORE) for option, _ in names[first]]
+    linked = _links(connection, known)
+    found = [
+        Candidate(
+            mention=mention,
+            node=option.node,
+            name_score=score,
+            shared_neighbours=_shared(option, name, names, linked),
+            same_agent=memory.agent in option.agents,
+            last_seen=option.last_seen,
+        )
+        for mention, option, score in options
+        for name in (folded(mention.text),)
+    ]
+    return Candidates(tuple(found), known)
+
+
+def _look_up(connection: Connection, name: str, known: dict[str, Known]) -> list[tuple[Known, bool]]:
+    options = []
+    for key, id, type_, label, part in connection.execute(_named, {"name": name}).tuples().all():
+        if id not in known:
+            known[id] = _recall(connection, Known(key, Node(id=id, type=type_, name=label)))
+        options.append((known[id], part))
+    return options
+
+
+def _recall(connection: Connection, known: Known) -> Known:
+    for seq, agent, at in connection.execute(_lately, {"node": known.key}).tuples():
+        known.memories.add(seq)
+        known.agents.add(agent)
+        known.last_seen = at if known.last_seen is None else max(at, known.last_seen)
+    return known
+
+
+def _links(connection: Connection, known: Mapping[str, Known]) -> set[tuple[int, int]]:
+    keys = [one.key for one in known.values()]
+    if len(keys) < 2:
+        return set()
+    return set(connection.execute(_linked, {"some": keys, "others": keys}).tuples())
+
+
+def _shared(
+    option: Known, own: str, names: Mapping[str, list[tuple[Known, bool]]], linked: set[tuple[int, int]]
+) -> int:
+    """Count the other names of this memory that stood beside the node before: in one memory, or along an edge."""
+    return sum(
+        any(
+            other is not option
+            and (
+                not option.memories.isdisjoint(other.memories)
+                or (option.key, other.key) in linked
+                or (other.key, option.key) in linked
+            )
+            for other, _ in others
+        )
+        for name, others in names.items()
+        if name != own
+    )

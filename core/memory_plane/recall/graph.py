@@ -1,0 +1,137 @@
+"""Bounded views of the graph: around a node, around what an agent should care about, or what is newest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
+
+from memory_plane.models import AliasRow, AttentionRow, EdgeRow, EvidenceRow, MentionRow, NodeRow, OperationRow
+from memory_plane.store.names import folded
+from memory_plane.types import Edge, Graph, Node
+
+EVIDENCE = 5
+"""How many memory ids an edge shows as its evidence."""
+
+_nodes, _aliases, _edges = NodeRow.__table__, AliasRow.__table__, EdgeRow.__table__
+_evidence, _mentions, _attention = EvidenceRow.__table__, MentionRow.__table__, AttentionRow.__table__
+_proof = (
+    select(OperationRow.id)
+    .join(_evidence, _evidence.c.seq == OperationRow.seq)
+    .where(_evidence.c.edge == bindparam("edge"))
+    .order_by(_evidence.c.seq.desc())
+    .limit(EVIDENCE)
+)
+_names = select(_aliases.c.node, _aliases.c.name).where(
+    _aliases.c.node.in_(bindparam("keys", expanding=True)), ~_aliases.c.part
+)
+
+
+def newest(connection: Connection, now: datetime, limit: int) -> tuple[Edge, ...]:
+    """Return the edges that became known last and still hold."""
+    chosen = select(_edges).where(_holds(now)).order_by(_edges.c.known_since.desc(), _edges.c.key.desc())
+    return _as_edges(connection, connection.execute(chosen.limit(limit)).mappings().all())
+
+
+def around(connection: Connection, nodes: Sequence[int], at: datetime, limit: int) -> Graph:
+    """Return the edges that touch these nodes and hold at a time, the most probable first."""
+    touching = or_(_edges.c.source.in_(nodes), _edges.c.target.in_(nodes))
+    edges = _most_probable(connection, select(_edges).where(touching, _holds(at)), limit)
+    return _as_graph(connection, edges, nodes[:limit])
+
+
+def attended(connection: Connection, agent: str, minimum: float, at: datetime, limit: int) -> Graph:
+    """Return what the agent's newest attention-worthy memories say: their nodes and the edges between them."""
+    memories = (
+        select(_attention.c.seq)
+        .where(_attention.c.agent == agent, _attention.c.score >= minimum)
+        .order_by(_attention.c.seq.desc())
+        .limit(limit)
+    )
+    named = select(_mentions.c.node).where(_mentions.c.seq.in_(memories)).distinct().limit(4 * limit)
+    nodes = list(connection.execute(named).scalars())
+    between = and_(_edges.c.source.in_(nodes), _edges.c.target.in_(nodes))
+    edges = _most_probable(connection, select(_edges).where(between, _holds(at)), limit)
+    return _as_graph(connection, edges, nodes[:limit])
+
+
+def find(connection: Connection, name: str) -> list[int]:
+    """Return the nodes that a name, a slug (`node:person:rob-2`) or an id means."""
+    try:
+        chosen = select(_nodes.c.key).where(_nodes.c.id == str(UUID(name)))
+    except ValueError:
+        if name.startswith("node:"):
+            return _by_slug(connection, name.removeprefix("node:"))
+        chosen = select(_aliases.c.node).where(_aliases.c.name == folded(name)).order_by(_aliases.c.part).limit(20)
+    return list(dict.fromkeys(connection.execute(chosen).scalars()))
+
+
+def nodes(connection: Connection, keys: Iterable[int]) -> dict[int, Node]:
+    """Return nodes by their rows, with their slugs and the names they have had."""
+    rows = connection.execute(select(_nodes).where(_nodes.c.key.in_(list(keys)))).all()
+    ranks = _ranks(connection, {row.slug for row in rows})
+    aliases: dict[int, list[str]] = {}
+    for key, name in connection.execute(_names, {"keys": [row.key for row in rows]}).tuples():
+        aliases.setdefault(key, []).append(name)
+    return {
+        row.key: Node(
+            id=row.id,
+            type=row.type,
+            name=row.name,
+            slug=f"node:{row.slug}{'' if ranks[row.key] == 1 else f'-{ranks[row.key]}'}",
+            aliases=tuple(sorted(name for name in aliases.get(row.key, ()) if name != folded(row.name))),
+        )
+        for row in rows
+    }
+
+
+def _by_slug(connection: Connection, slug: str) -> list[int]:
+    base, _, number = slug.rpartition("-")
+    plain = {key for key, rank in _ranks(connection, {slug}).items() if rank == 1}
+    numbered = {key for key, rank in _ranks(connection, {base}).items() if number.isdigit() and rank == int(number)}
+    return sorted(plain | numbered)
+
+
+def _ranks(connection: Connection, slugs: set[str]) -> dict[int, int]:
+    """Number the nodes of one slug by age: this, not a stored number, is the same wherever and whenever it is asked."""
+    order = func.row_number().over(partition_by=_nodes.c.slug, order_by=(_nodes.c.founded_at, _nodes.c.id))
+    rows = connection.execute(select(_nodes.c.key, order).where(_nodes.c.slug.in_(slugs)))
+    return {key: rank for key, rank in rows.tuples()}
+
+
+def _holds(at: datetime) -> Any:
+    """Whether an edge was known and true at a time."""
+    begun = or_(_edges.c.valid_from.is_(None), _edges.c.valid_from <= at)
+    return and_(begun, _edges.c.known_since <= at, or_(_edges.c.valid_until.is_(None), _edges.c.valid_until > at))
+
+
+def _most_probable(connection: Connection, chosen: Select[Any], limit: int) -> tuple[Edge, ...]:
+    ordered = chosen.order_by(_edges.c.probability.desc(), _edges.c.known_since.desc(), _edges.c.key).limit(limit)
+    return _as_edges(connection, connection.execute(ordered).mappings().all())
+
+
+def _as_edges(connection: Connection, rows: Sequence[Any]) -> tuple[Edge, ...]:
+    ends = nodes(connection, {row[end] for row in rows for end in ("source", "target")}) if rows else {}
+    return tuple(
+        Edge(
+            source=ends[row["source"]],
+            relation=row["relation"],
+            target=ends[row["target"]],
+            probability=row["probability"],
+            method=row["method"],
+            evidence=tuple(connection.execute(_proof, {"edge": row["key"]}).scalars()),
+            known_since=row["known_since"],
+            valid_from=row["valid_from"],
+            valid_until=row["valid_until"],
+        )
+        for row in rows
+    )
+
+
+def _as_graph(connection: Connection, edges: tuple[Edge, ...], seeds: Sequence[int]) -> Graph:
+    found = {node.id: node for edge in edges for node in (edge.source, edge.target)}
+    found |= {node.id: node for node in nodes(connection, seeds).values()}
+    return Graph(nodes=tuple(found.values()), edges=edges)

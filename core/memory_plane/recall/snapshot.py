@@ -1,0 +1,51 @@
+"""A lazy reader over one moment of the memory: what pages and the `render` hook are made from."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
+
+from memory_plane.recall import graph, state
+from memory_plane.types import Fact, Graph, OpenItem, Pulse, Thought
+
+ITEMS, THOUGHTS, EDGES, FACTS, PERSON_EDGES = 40, 40, 20, 400, 40
+"""How much of each the pages are given at most; they show what fits."""
+
+
+class MemorySnapshot:
+    """Implements `types.Snapshot` on one transaction; use it only while that lasts."""
+
+    def __init__(self, connection: Connection, now: datetime, stale_after: timedelta) -> None:
+        self._connection = connection
+        self._now = now
+        self._stale_after = stale_after
+
+    def pulse(self) -> Pulse:
+        """Return the live state of the fleet."""
+        return Pulse(
+            at=self._now,
+            heartbeats=state.heartbeats(self._connection, self._now, self._stale_after),
+            items=self.items(),
+            thoughts=state.thoughts(self._connection, THOUGHTS),
+            edges=graph.newest(self._connection, self._now, EDGES),
+            items_total=state.items_total(self._connection),
+        )
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return the newest current facts."""
+        return state.facts(self._connection, limit=FACTS)
+
+    def items(self) -> tuple[OpenItem, ...]:
+        """Return the open items, due ones first."""
+        return state.items(self._connection, self._now, limit=ITEMS)
+
+    def person(self, id: str) -> Graph | None:
+        """Return what is known around a node; None for an id that is not here."""
+        found = graph.find(self._connection, id)
+        return graph.around(self._connection, found, self._now, PERSON_EDGES) if found else None
+
+    def brief(self, agent: str, threshold: float) -> tuple[tuple[Thought, ...], tuple[OpenItem, ...]]:
+        """Return what an agent should see: thoughts of others worth its attention, and items addressed to it."""
+        thoughts = state.attended(self._connection, agent, minimum=threshold, limit=THOUGHTS)
+        return thoughts, state.items(self._connection, self._now, to=agent, limit=ITEMS)

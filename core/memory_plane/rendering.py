@@ -1,0 +1,108 @@
+"""When the pages are made: at most 200 ms after a write, before exit, and before one is read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from threading import Lock, Timer
+from zoneinfo import ZoneInfo
+
+from filelock import FileLock
+
+from memory_plane import pages
+from memory_plane.database import Database
+from memory_plane.errors import Refused
+from memory_plane.plugins import PluginManager
+from memory_plane.recall.snapshot import MemorySnapshot
+from memory_plane.settings import Settings
+from memory_plane.types import View
+from memory_plane.views import write_views
+
+logger = logging.getLogger(__name__)
+
+DELAY = 0.2
+"""Seconds between a write and its pages; all writes in between share them."""
+
+PULSE, SHARED_MEMORY, REPLICA = "PULSE.md", "SHARED_MEMORY.md", "local-cache.json"
+
+
+class Renderer:
+    """Renders the standard pages and those of the plugins from one snapshot."""
+
+    def __init__(self, database: Database, plugins: PluginManager, settings: Settings) -> None:
+        self._database = database
+        self._plugins = plugins
+        self._settings = settings
+        self._known = sorted({*plugins.agents, *settings.agents})
+        self._zone: tzinfo | None = ZoneInfo(settings.timezone) if settings.timezone else None
+        self._lock = Lock()
+        self._timer: Timer | None = None
+        self._closed = False
+
+    @contextmanager
+    def snapshot(self) -> Iterator[MemorySnapshot]:
+        """Read one moment of the memory."""
+        stale_after = timedelta(minutes=self._settings.stale_after_minutes)
+        with self._database.reading() as connection:
+            yield MemorySnapshot(connection, datetime.now(UTC), stale_after)
+
+    def mark_dirty(self) -> None:
+        """Have the pages rendered soon; a second call before then changes nothing."""
+        with self._lock:
+            if self._timer is None and not self._closed:
+                self._timer = Timer(DELAY, self._due)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def render(self) -> list[Path]:
+        """Render now; return the files that changed. The lock makes the last page of two processes the newest one."""
+        self._settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with FileLock(self._settings.home / ".pages.lock", timeout=self._settings.timeout, mode=0o600):
+            with self.snapshot() as snapshot:
+                views = [*self._views(snapshot), *self._plugins.render(snapshot)]
+            return write_views(self._settings.home, views)
+
+    def page(self, name: str) -> str:
+        """Return one of the standard pages, rendered now; raise `Refused` for an unknown name."""
+        with self.snapshot() as snapshot:
+            for view in self._views(snapshot):
+                if view.path == Path(name):
+                    return view.text
+        raise Refused(f"page: there is no {name!r}; there are {PULSE}, {SHARED_MEMORY} and brief/<agent>.md")
+
+    def close(self) -> None:
+        """Render what is still due."""
+        with self._lock:
+            self._closed = True
+            timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+            self._render_safely()
+
+    def _due(self) -> None:
+        with self._lock:
+            if self._timer is None:
+                return
+            self._timer = None
+        self._render_safely()
+
+    def _render_safely(self) -> None:
+        """Pages can be made again, so what goes wrong here is for the log."""
+        try:
+            self.render()
+        except Exception:
+            logger.warning("the pages could not be written", exc_info=True)
+
+    def _views(self, snapshot: MemorySnapshot) -> Iterable[View]:
+        now, zone = datetime.now(UTC), self._zone
+        agents = dict.fromkeys((*self._known, *(beat.agent for beat in snapshot.pulse().heartbeats)))
+        yield View(path=Path(PULSE), text=pages.pulse_page(snapshot, now=now, zone=zone))
+        yield View(path=Path(SHARED_MEMORY), text=pages.shared_memory_page(snapshot, now=now, zone=zone))
+        for agent in agents:
+            thoughts, items = snapshot.brief(agent, self._settings.attention_threshold)
+            text = pages.brief_page(snapshot, agent, thoughts=thoughts, items=items, now=now, zone=zone)
+            yield View(path=Path("brief", f"{agent}.md"), text=text)
+        yield View(path=Path(REPLICA), text=pages.replica(snapshot, now=now))

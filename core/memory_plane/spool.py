@@ -1,0 +1,57 @@
+"""The spool: events wait in files of their own until a plugin has turned them into operations."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+from memory_plane.redact import redact_value
+from memory_plane.types import Event
+
+FOLDER = "spool"
+
+
+def put(home: Path, event: Event) -> Path:
+    """Write an event to disk, its secrets cut; it is there whole or not at all."""
+    folder = home / FOLDER
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    record = {"agent": event.agent, "name": event.name, "payload": redact_value(dict(event.payload))}
+    path = folder / f"{time.time_ns():020d}-{uuid4().hex[:8]}.json"
+    part = path.with_suffix(".part")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        json.dump(record, file, ensure_ascii=False)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+    return path
+
+
+def waiting(home: Path) -> list[Path]:
+    """Return the waiting events, oldest first."""
+    return sorted((home / FOLDER).glob("*.json"))
+
+
+def read(home: Path) -> Iterator[tuple[Path, Event | None]]:
+    """Yield each waiting event with its file; None for a file that holds no event."""
+    for path in waiting(home):
+        try:
+            record = json.loads(path.read_text("utf-8"))
+            yield path, Event(agent=record["agent"], name=record["name"], payload=record["payload"])
+        except FileNotFoundError:  # another process was faster
+            continue
+        except (ValueError, KeyError, TypeError):
+            yield path, None
+
+
+def done(path: Path) -> None:
+    """Remove an event that has become operations."""
+    path.unlink(missing_ok=True)
+
+
+def set_aside(path: Path) -> None:
+    """Keep what is no event out of the way, for a person to look at."""
+    path.replace(path.with_suffix(".bad"))

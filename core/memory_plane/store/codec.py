@@ -1,0 +1,192 @@
+"""Derivations as they are stored: one plugin's answer about one memory, as compact JSON.
+
+Mentions are kept as spans, since the text stands in the log; the rest points to mentions by position.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memory_plane.operations import iso
+from memory_plane.types import (
+    Attention,
+    Claim,
+    Classification,
+    Extraction,
+    Item,
+    Link,
+    Memory,
+    Mention,
+    Resolution,
+    Routing,
+    new_node_id,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derivation:
+    """What one plugin answered about one memory; None where it had nothing to say. `rank`: 0 inline, 1 deferred."""
+
+    plugin: str
+    version: str
+    rank: int = 0
+    extraction: Extraction | None = None
+    classification: Classification | None = None
+    routing: Routing | None = None
+
+
+def encode(memory: Memory, derivation: Derivation) -> str:
+    """Write a derivation without its plugin, version and rank."""
+    positions: dict[Mention, int] = {}
+    answer: dict[str, Any] = {}
+    if derivation.extraction is not None:
+        answer |= _extraction(derivation.extraction, positions)
+    if derivation.classification is not None:
+        answer |= _classification(memory, derivation.classification, positions)
+    if derivation.routing is not None:
+        answer["a"] = [[one.agent, one.score, one.reason] for one in derivation.routing.attention]
+    mentions = [_mention(memory, mention) for mention in positions]
+    return json.dumps({"m": mentions, **answer}, ensure_ascii=False, separators=(",", ":"))
+
+
+def decode(memory: Memory, text: str, *, plugin: str, version: str, rank: int) -> Derivation:
+    """Read back what `encode` wrote."""
+    answer = json.loads(text)
+    mentions = [_read_mention(memory, row) for row in answer["m"]]
+    return Derivation(
+        plugin=plugin,
+        version=version,
+        rank=rank,
+        extraction=_read_extraction(answer, mentions) if "c" in answer else None,
+        classification=_read_classification(memory, answer, mentions) if "n" in answer else None,
+        routing=_read_routing(answer) if "a" in answer else None,
+    )
+
+
+def _mention(memory: Memory, mention: Mention) -> list[Any]:
+    row = [mention.start, mention.end, mention.type, mention.confidence]
+    return row if memory.text[mention.start : mention.end] == mention.text else [*row, mention.text]
+
+
+def _read_mention(memory: Memory, row: list[Any]) -> Mention:
+    start, end, type_, confidence, *text = row
+    words = text[0] if text else memory.text[start:end]
+    return Mention(text=words, type=type_, start=start, end=end, confidence=confidence)
+
+
+def _place(mention: Mention, positions: dict[Mention, int]) -> int:
+    return positions.setdefault(mention, len(positions))
+
+
+def _extraction(found: Extraction, positions: dict[Mention, int]) -> dict[str, Any]:
+    for mention in found.mentions:
+        _place(mention, positions)
+    claims = [
+        _trim(
+            _place(claim.subject, positions),
+            claim.relation,
+            _place(claim.object, positions),
+            claim.start,
+            claim.end,
+            claim.confidence,
+            None if claim.polarity == "positive" else claim.polarity,
+            _time(claim.valid_from),
+            _time(claim.valid_until),
+        )
+        for claim in found.claims
+    ]
+    items = [_trim(item.kind, item.owner, item.to, item.object, _time(item.due_at)) for item in found.items]
+    return {"e": len(positions), "c": claims} | ({"i": items} if items else {})
+
+
+def _read_extraction(answer: dict[str, Any], mentions: list[Mention]) -> Extraction:
+    claims = []
+    for subject, relation, object_, start, end, confidence, *rest in answer["c"]:
+        polarity, valid_from, valid_until = (*rest, None, None, None)[:3]
+        claims.append(
+            Claim(
+                subject=mentions[subject],
+                relation=relation,
+                object=mentions[object_],
+                start=start,
+                end=end,
+                confidence=confidence,
+                polarity=polarity or "positive",
+                valid_from=_read_time(valid_from),
+                valid_until=_read_time(valid_until),
+            )
+        )
+    items = []
+    for row in answer.get("i", ()):
+        kind, owner, to, words, due_at = (*row, None, None, None, None)[:5]
+        items.append(Item(kind=kind, owner=owner, to=to, object=words or "", due_at=_read_time(due_at)))
+    return Extraction(mentions=tuple(mentions[: answer["e"]]), claims=tuple(claims), items=tuple(items))
+
+
+def _classification(memory: Memory, classification: Classification, positions: dict[Mention, int]) -> dict[str, Any]:
+    ends: dict[str, int] = {}
+    resolutions = []
+    for place, one in enumerate(classification.resolutions):
+        ends.setdefault(one.node, place)
+        new = one.node == new_node_id(memory.id, one.mention)
+        resolutions.append([_place(one.mention, positions), 0 if new else UUID(one.node).hex, one.probability])
+    links = [
+        _trim(
+            ends.get(link.source, link.source),
+            link.relation,
+            ends.get(link.target, link.target),
+            link.probability,
+            _time(link.valid_from),
+            _time(link.valid_until),
+        )
+        for link in classification.links
+    ]
+    return {"n": resolutions, "l": links}
+
+
+def _read_classification(memory: Memory, answer: dict[str, Any], mentions: list[Mention]) -> Classification:
+    resolutions = []
+    for place, node, probability in answer["n"]:
+        mention = mentions[place]
+        id = str(UUID(node)) if node else new_node_id(memory.id, mention)
+        resolutions.append(Resolution(mention=mention, node=id, probability=probability))
+    links = []
+    for source, relation, target, probability, *rest in answer["l"]:
+        valid_from, valid_until = (*rest, None, None)[:2]
+        links.append(
+            Link(
+                source=source if isinstance(source, str) else resolutions[source].node,
+                relation=relation,
+                target=target if isinstance(target, str) else resolutions[target].node,
+                probability=probability,
+                valid_from=_read_time(valid_from),
+                valid_until=_read_time(valid_until),
+            )
+        )
+    return Classification(resolutions=tuple(resolutions), links=tuple(links))
+
+
+def _read_routing(answer: dict[str, Any]) -> Routing:
+    return Routing(
+        attention=tuple(Attention(agent=agent, score=score, reason=reason) for agent, score, reason in answer["a"])
+    )
+
+
+def _time(at: datetime | None) -> str | None:
+    return None if at is None else iso(at)
+
+
+def _read_time(at: str | None) -> datetime | None:
+    return None if at is None else datetime.fromisoformat(at)
+
+
+def _trim(*row: Any) -> list[Any]:
+    """Return the row without its empty end."""
+    cells = list(row)
+    while cells and cells[-1] is None:
+        cells.pop()
+    return cells

@@ -1,0 +1,21 @@
+"""Where each plugin has read its source up to."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select
+
+from memory_plane.models import CursorRow
+from memory_plane.store.dialect import insert
+
+_cursors = CursorRow.__table__
+
+
+def get(connection: Connection, plugin: str) -> str | None:
+    """Return the plugin's cursor, None before its first poll."""
+    return connection.execute(select(_cursors.c.value).where(_cursors.c.plugin == plugin)).scalar()
+
+
+def put(connection: Connection, plugin: str, value: str) -> None:
+    """Keep the plugin's cursor."""
+    statement = insert(connection, _cursors).values(plugin=plugin, value=value)
+    connection.execute(statement.on_conflict_do_update(index_elements=["plugin"], set_={"value": value}))

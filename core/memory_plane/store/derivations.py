@@ -1,0 +1,179 @@
+"""Derivations: record what plugins answered, fold it into graph, items and attention, and take it out again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, delete, func, or_, select
+
+from memory_plane.models import AttentionRow, DerivationRow, EnrichmentRow, FactRow, ThoughtRow
+from memory_plane.store import graph, items, log, marks
+from memory_plane.store.codec import Derivation, decode, encode
+from memory_plane.store.dialect import insert, insert_new
+from memory_plane.types import Memory, Routing
+
+_derivations = DerivationRow.__table__
+_attention = AttentionRow.__table__
+_queue = EnrichmentRow.__table__
+_visible = {table: select(table.visible).where(table.seq == bindparam("row")) for table in (ThoughtRow, FactRow)}
+_of_memory = (
+    select(_derivations.c.plugin, _derivations.c.version, _derivations.c.rank, _derivations.c.answer)
+    .where(_derivations.c.seq == bindparam("row"))
+    .order_by(_derivations.c.rank, _derivations.c.plugin)
+)
+
+
+def record(
+    connection: Connection,
+    seq: int,
+    memory: Memory,
+    at: datetime,
+    derivations: Iterable[Derivation],
+    deferred: Sequence[str] = (),
+) -> None:
+    """Keep new derivations, fold them while the memory is visible, and queue it for the deferred plugins."""
+    shown = visible(connection, seq, memory)
+    for derivation in derivations:
+        keep(connection, seq, memory, derivation)
+        if shown:
+            fold(connection, seq, memory, at, derivation)
+    if deferred:
+        connection.execute(
+            insert_new(connection, _queue), [{"plugin": name, "seq": seq, "tries": 0} for name in deferred]
+        )
+
+
+def visible(connection: Connection, seq: int, memory: Memory) -> bool:
+    """Whether a memory was neither retracted nor is held back."""
+    table = FactRow if memory.kind == "fact" else ThoughtRow
+    return bool(connection.execute(_visible[table], {"row": seq}).scalar())
+
+
+def keep(connection: Connection, seq: int, memory: Memory, derivation: Derivation) -> None:
+    """Store one answer, in place of an older one of the same plugin."""
+    row = {
+        "seq": seq,
+        "rank": derivation.rank,
+        "plugin": derivation.plugin,
+        "version": derivation.version,
+        "answer": encode(memory, derivation),
+    }
+    statement = insert(connection, _derivations)
+    newer = {"version": statement.excluded.version, "answer": statement.excluded.answer}
+    connection.execute(statement.on_conflict_do_update(index_elements=["seq", "rank", "plugin"], set_=newer), row)
+
+
+def fold(connection: Connection, seq: int, memory: Memory, at: datetime, derivation: Derivation) -> None:
+    """Bring the derived tables up to date with one answer."""
+    if derivation.classification is not None:
+        graph.apply(connection, seq, at, derivation.classification, derivation.plugin)
+    if derivation.extraction is not None:
+        for item in derivation.extraction.items[:1]:
+            items.open_derived(connection, seq, item, derivation.plugin, marks.read(connection, memory.id))
+    if derivation.routing is not None and derivation.routing.attention:
+        _attend(connection, seq, derivation.routing)
+
+
+def apply_all(connection: Connection, seq: int) -> int:
+    """Fold every stored derivation of a memory; return how many there are."""
+    found = log.memory(connection, seq)
+    if found is None:
+        return 0
+    memory, at = found
+    stored = list(read(connection, seq, memory))
+    for derivation in stored:
+        fold(connection, seq, memory, at, derivation)
+    return len(stored)
+
+
+def remove_all(connection: Connection, seq: int) -> None:
+    """Take what was derived of a memory out of graph, items and attention; the answers stay for the record."""
+    found = log.memory(connection, seq)
+    if found is None:
+        return
+    stored = list(read(connection, seq, found[0]))
+    classified = [one.classification for one in stored if one.classification is not None]
+    for node in graph.remove(connection, seq, classified):
+        _rename(connection, node)
+    items.remove_derived(connection, seq)
+    heard = {one.agent for answer in stored if answer.routing is not None for one in answer.routing.attention}
+    connection.execute(delete(_attention).where(_attention.c.agent.in_(heard), _attention.c.seq == seq))
+
+
+def read(connection: Connection, seq: int, memory: Memory) -> Iterator[Derivation]:
+    """Yield the stored derivations of a memory, inline ones first."""
+    for plugin, version, rank, answer in connection.execute(_of_memory, {"row": seq}).tuples():
+        yield decode(memory, answer, plugin=plugin, version=version, rank=rank)
+
+
+def answers(connection: Connection, seq: int) -> Iterator[tuple[str, str, int, str]]:
+    """Yield (plugin, version, rank, answer as stored) of a memory."""
+    yield from connection.execute(_of_memory, {"row": seq}).tuples()
+
+
+def count(connection: Connection) -> int:
+    """Return the number of stored derivations."""
+    return connection.execute(select(func.count()).select_from(_derivations)).scalar_one()
+
+
+def discard(connection: Connection, seq: int) -> None:
+    """Forget the inline answers about a memory, so that its plugins can be asked again."""
+    connection.execute(delete(_derivations).where(_derivations.c.seq == seq, _derivations.c.rank == 0))
+
+
+def waiting(connection: Connection, now: datetime, limit: int = 100) -> list[tuple[str, int, int]]:
+    """Return (plugin, row, tries) of the queue's entries that are due, oldest first."""
+    due = or_(_queue.c.not_before.is_(None), _queue.c.not_before <= now)
+    entries = select(_queue.c.plugin, _queue.c.seq, _queue.c.tries).where(due).order_by(_queue.c.seq).limit(limit)
+    return [(plugin, seq, tries) for plugin, seq, tries in connection.execute(entries).tuples()]
+
+
+def depth(connection: Connection) -> int:
+    """Return how many entries wait in the queue."""
+    return connection.execute(select(func.count()).select_from(_queue)).scalar_one()
+
+
+def done(connection: Connection, plugin: str, seq: int) -> None:
+    """Take an entry off the queue."""
+    connection.execute(delete(_queue).where(_queue.c.plugin == plugin, _queue.c.seq == seq))
+
+
+def postpone(connection: Connection, plugin: str, seq: int, not_before: datetime, error: str) -> None:
+    """Note a failed try, and when to try again."""
+    connection.execute(
+        _queue.update()
+        .where(_queue.c.plugin == plugin, _queue.c.seq == seq)
+        .values(tries=_queue.c.tries + 1, not_before=not_before, error=error[:500])
+    )
+
+
+def _rename(connection: Connection, node: int) -> None:
+    """Name a node by the earliest of the mentions that are left."""
+    mentions, moment = [], None
+    for seq, start, end in graph.earliest(connection, node):
+        found = log.memory(connection, seq)
+        assert found is not None
+        memory, moment = found
+        mentions += [
+            one.mention
+            for answer in read(connection, seq, memory)
+            if answer.classification is not None
+            for one in answer.classification.resolutions
+            if (one.mention.start, one.mention.end) == (start, end)
+        ]
+    if mentions and moment is not None:
+        graph.rename(connection, node, mentions, moment)
+
+
+def _attend(connection: Connection, seq: int, routing: Routing) -> None:
+    """Keep the highest score that any plugin gave, whatever the order of their answers."""
+    statement = insert(connection, _attention)
+    new = statement.excluded
+    higher = statement.on_conflict_do_update(
+        index_elements=["agent", "seq"],
+        set_={"score": new.score, "reason": new.reason},
+        where=_attention.c.score < new.score,
+    )
+    rows = [{"agent": one.agent, "seq": seq, "score": one.score, "reason": one.reason} for one in routing.attention]
+    connection.execute(higher, rows)

@@ -1,0 +1,272 @@
+"""The graph tables as a fold of classifications: nodes, aliases, mentions, edges and their evidence.
+
+Each rule gives the same result in any order: a node is named by its earliest mention, an alias counts its mentions, an
+edge keeps its highest probability, its earliest start and its newest word on whether it still holds.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, select, update
+
+from memory_plane.models import AliasRow, EdgeRow, EvidenceRow, MentionRow, NodeRow, OperationRow
+from memory_plane.store import dialect
+from memory_plane.store.names import folded
+from memory_plane.types import Classification, Link, Mention, Resolution
+
+_nodes, _aliases, _mentions = NodeRow.__table__, AliasRow.__table__, MentionRow.__table__
+_edges, _evidence = EdgeRow.__table__, EvidenceRow.__table__
+_by_ids = select(_nodes.c.key, _nodes.c.id, _nodes.c.name, _nodes.c.founded_at).where(
+    _nodes.c.id.in_(bindparam("ids", expanding=True))
+)
+_add_nodes = insert(_nodes).returning(_nodes.c.key, _nodes.c.id)
+_in_memory = select(_mentions.c.start, _mentions.c.end, _mentions.c.node).where(_mentions.c.seq == bindparam("row"))
+_edge = select(_edges).where(
+    _edges.c.source == bindparam("from_node"),
+    _edges.c.relation == bindparam("label"),
+    _edges.c.target == bindparam("to_node"),
+)
+_UNWORDED = re.compile(r"[\W_]+")
+_add_edge = insert(_edges).returning(_edges.c.key)
+
+
+def apply(connection: Connection, seq: int, at: datetime, found: Classification, method: str) -> None:
+    """Fold one plugin's classification of the memory in this row."""
+    keys = _settle_nodes(connection, at, found.resolutions)
+    _add_mentions(connection, seq, found.resolutions, keys)
+    for link in found.links:
+        ends = keys.get(link.source), keys.get(link.target)
+        if ends[0] is None or ends[1] is None:
+            keys |= {row.id: row.key for row in connection.execute(_by_ids, {"ids": [link.source, link.target]})}
+            ends = keys.get(link.source), keys.get(link.target)
+        if ends[0] is not None and ends[1] is not None and ends[0] != ends[1]:
+            _add_evidence(connection, seq, at, ends[0], ends[1], link, method)
+
+
+def remove(connection: Connection, seq: int, found: Sequence[Classification]) -> list[int]:
+    """Take a memory, classified so, out of the graph; return the nodes that other memories still name."""
+    ids = {id for one in found for link in one.links for id in (link.source, link.target)}
+    ids |= {resolution.node for one in found for resolution in one.resolutions}
+    keys = {row.id: row.key for row in connection.execute(_by_ids, {"ids": list(ids)})}
+    for link in (link for one in found for link in one.links):
+        if link.source in keys and link.target in keys:
+            _remove_evidence(connection, seq, keys[link.source], link.relation, keys[link.target])
+    named = {(row.start, row.end, row.node) for row in connection.execute(_in_memory, {"row": seq})}
+    connection.execute(delete(_mentions).where(_mentions.c.seq == seq))
+    for resolution in (resolution for one in found for resolution in one.resolutions):
+        mention, node = resolution.mention, keys.get(resolution.node)
+        if node is not None and (mention.start, mention.end, node) in named:
+            named.remove((mention.start, mention.end, node))
+            _uncount_aliases(connection, node, mention)
+    return [node for node in keys.values() if not _drop_if_unnamed(connection, node)]
+
+
+def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int]]:
+    """Yield (row, start, end) of the mentions that may name a node: all those of its earliest moment."""
+    at = (
+        select(func.min(OperationRow.effective_at))
+        .join(_mentions, _mentions.c.seq == OperationRow.seq)
+        .where(_mentions.c.node == node)
+        .scalar_subquery()
+    )
+    first = (
+        select(_mentions.c.seq, _mentions.c.start, _mentions.c.end)
+        .join(OperationRow, OperationRow.seq == _mentions.c.seq)
+        .where(_mentions.c.node == node, OperationRow.effective_at == at)
+    )
+    yield from connection.execute(first).tuples()
+
+
+def rename(connection: Connection, node: int, mentions: Iterable[Mention], at: datetime) -> None:
+    """Name a node anew after one of its mentions was taken away."""
+    _name(connection, node, min(mentions, key=lambda mention: (-len(mention.text), mention.text)), at)
+
+
+def slug(type_: str, name: str) -> str:
+    """Return the display slug of a name without its number: `person:rob`."""
+    words = _UNWORDED.sub("-", unicodedata.normalize("NFKC", name).casefold()).strip("-")
+    return f"{type_.casefold()}:{words[:64] or 'x'}"
+
+
+def alias_names(text: str, type_: str) -> Iterable[tuple[str, bool]]:
+    """Yield the folded names under which a mention can be found again; True marks a part of a person's name."""
+    whole = folded(text)
+    yield whole, False
+    if type_ == "Person":
+        words = whole.split()
+        if len(words) > 1:
+            yield from ((word, True) for word in dict.fromkeys((words[0], words[-1])))
+
+
+def _settle_nodes(connection: Connection, at: datetime, resolutions: Sequence[Resolution]) -> dict[str, int]:
+    """Make the nodes that are new, rename those whose earliest mention this is; return row numbers by id."""
+    first: dict[str, Mention] = {}
+    for one in resolutions:
+        known = first.get(one.node)
+        if known is None or _before(at, one.mention.text, at, known.text):
+            first[one.node] = one.mention
+    if not first:
+        return {}
+    keys: dict[str, int] = {}
+    for row in connection.execute(_by_ids, {"ids": list(first)}).all():
+        keys[row.id] = row.key
+        if _before(at, first[row.id].text, row.founded_at, row.name):
+            _name(connection, row.key, first[row.id], at)
+    new = [
+        {
+            "id": id,
+            "type": mention.type,
+            "name": mention.text,
+            "slug": slug(mention.type, mention.text),
+            "founded_at": at,
+        }
+        for id, mention in first.items()
+        if id not in keys
+    ]
+    if new:
+        keys |= {row.id: row.key for row in connection.execute(_add_nodes, new)}
+    return keys
+
+
+def _before(at: datetime, name: str, other_at: datetime, other_name: str) -> bool:
+    """Whether a mention names a node rather than another one: earlier, else longer, else first in the alphabet."""
+    return (at, -len(name), name) < (other_at, -len(other_name), other_name)
+
+
+def _name(connection: Connection, node: int, mention: Mention, at: datetime) -> None:
+    values = {"type": mention.type, "name": mention.text, "slug": slug(mention.type, mention.text), "founded_at": at}
+    connection.execute(update(_nodes).where(_nodes.c.key == node).values(**values))
+
+
+def _add_mentions(connection: Connection, seq: int, resolutions: Sequence[Resolution], keys: dict[str, int]) -> None:
+    """Add the mentions that no earlier plugin has settled."""
+    settled = {_settled(row.start, row.end, row.node) for row in connection.execute(_in_memory, {"row": seq})}
+    rows, names = [], []
+    for one in resolutions:
+        mention, node = one.mention, keys[one.node]
+        place = _settled(mention.start, mention.end, node)
+        if place in settled:
+            continue
+        settled.add(place)
+        row = {"seq": seq, "start": mention.start, "end": mention.end, "node": node, "probability": one.probability}
+        rows.append(row)
+        names += [(name, node, part) for name, part in alias_names(mention.text, mention.type)]
+    if rows:
+        connection.execute(insert(_mentions), rows)
+        _count_aliases(connection, names)
+
+
+def _settled(start: int, end: int, node: int) -> tuple[int, int, int]:
+    """A span means one node; but implied names all stand in one empty span."""
+    return (start, end, node if start == end else 0)
+
+
+def _count_aliases(connection: Connection, names: Iterable[tuple[str, int, bool]]) -> None:
+    statement = dialect.insert(connection, _aliases)
+    counted = statement.on_conflict_do_update(
+        index_elements=["name", "node", "part"], set_={"uses": _aliases.c.uses + 1}
+    )
+    rows = [{"name": name, "node": node, "part": part, "uses": 1} for name, node, part in names]
+    connection.execute(counted, rows)
+
+
+def _uncount_aliases(connection: Connection, node: int, mention: Mention) -> None:
+    for name, part in alias_names(mention.text, mention.type):
+        this = and_(_aliases.c.name == name, _aliases.c.node == node, _aliases.c.part == part)
+        connection.execute(update(_aliases).where(this).values(uses=_aliases.c.uses - 1))
+        connection.execute(delete(_aliases).where(this, _aliases.c.uses <= 0))
+
+
+def _drop_if_unnamed(connection: Connection, node: int) -> bool:
+    """Remove a node that no memory names and no edge touches."""
+    named = select(_mentions.c.seq).where(_mentions.c.node == node).limit(1)
+    if connection.execute(named).first() is not None:
+        return False
+    linked = select(_edges.c.key).where(or_(_edges.c.source == node, _edges.c.target == node)).limit(1)
+    if connection.execute(linked).first() is None:
+        connection.execute(delete(_aliases).where(_aliases.c.node == node))
+        connection.execute(delete(_nodes).where(_nodes.c.key == node))
+    return True
+
+
+def _add_evidence(
+    connection: Connection, seq: int, at: datetime, source: int, target: int, link: Link, method: str
+) -> None:
+    ends = {"from_node": source, "label": link.relation, "to_node": target}
+    known = connection.execute(_edge, ends).mappings().one_or_none()
+    word = _Word(method, link.probability, at, link.valid_from, link.valid_until)
+    values = _folded_edge(known, word)
+    if known is None:
+        row = {"source": source, "relation": link.relation, "target": target, **values}
+        key = connection.execute(_add_edge, row).scalar_one()
+    else:
+        key = known["key"]
+        if any(known[name] != value for name, value in values.items()):
+            connection.execute(update(_edges).where(_edges.c.key == key).values(**values))
+    row = {"edge": key, "seq": seq, "method": method, "probability": link.probability, "at": at}
+    row |= {"valid_from": link.valid_from, "valid_until": link.valid_until}
+    connection.execute(dialect.insert_new(connection, _evidence), row)
+
+
+def _remove_evidence(connection: Connection, seq: int, source: int, relation: str, target: int) -> None:
+    ends = {"from_node": source, "label": relation, "to_node": target}
+    known = connection.execute(_edge, ends).one_or_none()
+    if known is None:
+        return
+    connection.execute(delete(_evidence).where(_evidence.c.edge == known.key, _evidence.c.seq == seq))
+    values: dict[str, Any] | None = None
+    columns = (
+        _evidence.c.method,
+        _evidence.c.probability,
+        _evidence.c.at,
+        _evidence.c.valid_from,
+        _evidence.c.valid_until,
+    )
+    for word in connection.execute(select(*columns).where(_evidence.c.edge == known.key)).tuples():
+        values = _folded_edge(values, _Word(*word))
+    if values is None:
+        connection.execute(delete(_edges).where(_edges.c.key == known.key))
+    else:
+        connection.execute(update(_edges).where(_edges.c.key == known.key).values(**values))
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """What one memory says of an edge."""
+
+    method: str
+    probability: float
+    at: datetime
+    valid_from: datetime | None
+    valid_until: datetime | None
+
+
+def _folded_edge(known: Mapping[str, Any] | None, word: _Word) -> dict[str, Any]:
+    """Add one word to what an edge's row holds."""
+    opened, closing = (word.at, None) if word.valid_until is None else (None, (word.at, word.valid_until))
+    best, since, start = (word.probability, word.method), word.at, word.valid_from
+    if known is not None:
+        best = max(best, (known["probability"], known["method"]))
+        since = min(since, known["known_since"])
+        start = min(filter(None, (start, known["valid_from"])), default=None)
+        opened = max(filter(None, (opened, known["opened_at"])), default=None)
+        if known["closed_at"] is not None:
+            closing = max(filter(None, (closing, (known["closed_at"], known["ended"]))))
+    closed_at, ended = closing or (None, None)
+    over = closed_at is not None and (opened is None or opened <= closed_at)
+    return {
+        "probability": best[0],
+        "method": best[1],
+        "known_since": since,
+        "valid_from": start,
+        "valid_until": ended if over else None,
+        "opened_at": opened,
+        "closed_at": closed_at,
+        "ended": ended,
+    }

@@ -1,0 +1,45 @@
+"""One row an agent: its newest heartbeat, and when it last wrote."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from memory_plane.models import HeartbeatRow, OperationRow
+from memory_plane.store.dialect import insert
+from memory_plane.types import Operation
+
+_agents = HeartbeatRow.__table__
+_newest = (
+    select(_agents.c.at, OperationRow.id)
+    .join(OperationRow, OperationRow.seq == _agents.c.seq)
+    .where(_agents.c.agent == bindparam("agent"))
+)
+
+
+def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -> None:
+    """Keep the newest heartbeat by (time, id), whatever the order of arrival."""
+    wrote(connection, operation.agent, at)
+    known = connection.execute(_newest, {"agent": operation.agent}).one_or_none()
+    if known is not None and (known.at, known.id) > (at, operation.id):
+        return
+    body = operation.body
+    connection.execute(
+        update(_agents)
+        .where(_agents.c.agent == operation.agent)
+        .values(seq=seq, focus=body["focus"], project=body.get("project"), status=body["status"], at=at)
+    )
+
+
+def wrote(connection: Connection, agent: str, at: datetime) -> None:
+    """Note that the agent wrote at this time, if it is later than what is noted."""
+    statement = insert(connection, _agents).values(agent=bindparam("agent_id"), written_at=bindparam("time"))
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["agent"],
+            set_={"written_at": statement.excluded.written_at},
+            where=_agents.c.written_at < statement.excluded.written_at,
+        ),
+        {"agent_id": agent, "time": at},
+    )

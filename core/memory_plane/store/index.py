@@ -1,0 +1,71 @@
+"""The full-text index: what is put into it, and putting in and taking out.
+
+The index keeps no text of its own (FTS5 `content=''`), since the text stands in `operations` once. Taking a row out
+needs exactly what was put in, so `document()` may only use what never changes: the text, agent, kind, project and date.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2s
+
+from sqlalchemy import Connection, text
+
+_PUT = text("INSERT INTO memory_fts(rowid, text, tags) VALUES (:seq, :text, :tags)")
+_TAKE = text("INSERT INTO memory_fts(memory_fts, rowid, text, tags) VALUES ('delete', :seq, :text, :tags)")
+_CLEAR = text("INSERT INTO memory_fts(memory_fts) VALUES ('delete-all')")
+
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+"""Scripts whose words stand without spaces: each character becomes a word, and a word of theirs a phrase."""
+_MONTHS = (
+    "January February March April May June July August September October November December".split()  # noqa: SIM905
+)
+_CHARACTER = re.compile(f"([{UNSPACED}])")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What the index is given of one memory."""
+
+    seq: int
+    text: str
+    tags: str
+
+
+def document(seq: int, words: str, *, agent: str, kind: str, project: str | None, at: datetime) -> Document:
+    """Make the indexed form of a memory: unspaced scripts taken apart, its date written out, its filters as words."""
+    date = f"{at.day} {_MONTHS[at.month - 1]} {at.year} {at:%Y-%m-%d}"  # strftime("%B") would follow the locale
+    tags = [agent, date, tag("agent", agent), tag("kind", kind)]
+    if project is not None:
+        tags += [project, tag("project", project)]
+    return Document(seq, spaced(words), spaced(" ".join(tags)))
+
+
+def spaced(words: str) -> str:
+    """Set each character of an unspaced script apart."""
+    return _CHARACTER.sub(r" \1 ", words)
+
+
+def tag(name: str, value: str) -> str:
+    """Make one word that stands for `name = value` and for nothing a person would write."""
+    return f"zz{name}{blake2s(value.casefold().encode(), digest_size=5).hexdigest()}"
+
+
+def put(connection: Connection, entry: Document) -> None:
+    """Add a memory to the index."""
+    connection.execute(_PUT, {"seq": entry.seq, "text": entry.text, "tags": entry.tags})
+
+
+def take(connection: Connection, entry: Document) -> None:
+    """Remove a memory from the index; `entry` must equal what was put in."""
+    connection.execute(_TAKE, {"seq": entry.seq, "text": entry.text, "tags": entry.tags})
+
+
+def clear(connection: Connection) -> None:
+    """Empty the index."""
+    connection.execute(_CLEAR)

@@ -1,0 +1,116 @@
+"""The operation log: insert a row, read operations back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, func, select
+
+from memory_plane.models import OperationRow
+from memory_plane.operations import BODIES, TEXT_FIELD, iso, memory_of
+from memory_plane.store.dialect import insert_new
+from memory_plane.types import Memory, Operation
+
+_log = OperationRow.__table__
+COLUMNS = (_log.c.seq, _log.c.id, _log.c.op, _log.c.agent, _log.c.created_at, _log.c.text, _log.c.body)
+"""What `restore` needs of a row."""
+
+_by_id = select(*COLUMNS).where(_log.c.id == bindparam("id"))
+_by_seq = select(*COLUMNS, _log.c.effective_at).where(_log.c.seq == bindparam("seq"))
+_prefix = select(_log.c.id).where(_log.c.id.between(bindparam("low"), bindparam("high"))).limit(10)
+
+
+def insert(connection: Connection, operation: Operation, effective_at: datetime) -> int | None:
+    """Add an operation; return its row, None where its id is there already."""
+    words, body = _apart(operation)
+    seq: int | None = connection.execute(
+        insert_new(connection, _log).returning(_log.c.seq),
+        {
+            "id": operation.id,
+            "op": operation.op,
+            "agent": operation.agent,
+            "created_at": operation.created_at,
+            "effective_at": effective_at,
+            "target": target_of(operation),
+            "text": words,
+            "body": body,
+        },
+    ).scalar()
+    return seq
+
+
+def target_of(operation: Operation) -> str | None:
+    """Return the id of the operation that this one is about."""
+    if operation.op not in BODIES:
+        return None
+    found: str | None = operation.body.get("item") or operation.body.get("target")
+    return found
+
+
+def get(connection: Connection, id: str) -> tuple[int, Operation] | None:
+    """Return the row and the operation with this id."""
+    row = connection.execute(_by_id, {"id": id}).one_or_none()
+    return None if row is None else (row.seq, restore(row))
+
+
+def memory(connection: Connection, seq: int) -> tuple[Memory, datetime] | None:
+    """Return the memory in this row and its effective time, None where it holds another operation or nothing."""
+    row = connection.execute(_by_seq, {"seq": seq}).one_or_none()
+    found = None if row is None else memory_of(restore(row))
+    return None if row is None or found is None else (found, row.effective_at)
+
+
+def find(connection: Connection, prefix: str) -> list[str]:
+    """Return up to 10 ids that begin with `prefix` (hexadecimal digits, dashes allowed)."""
+    digits = prefix.replace("-", "").lower()
+    if not digits or len(digits) > 32 or set(digits) - set("0123456789abcdef"):
+        return []
+    bounds = {"low": digits.ljust(32, "0"), "high": digits.ljust(32, "f")}
+    return list(connection.execute(_prefix, bounds).scalars())
+
+
+def count(connection: Connection) -> int:
+    """Return the number of operations."""
+    return connection.execute(select(func.count()).select_from(_log)).scalar_one()
+
+
+def replay(connection: Connection, batch: int = 1000) -> Iterator[tuple[int, Operation, datetime]]:
+    """Yield every operation as (row, operation, effective time) in (created_at, id) order."""
+    ordered = select(*COLUMNS, _log.c.effective_at).order_by(_log.c.created_at, _log.c.id)
+    for row in connection.execute(ordered.execution_options(yield_per=batch)):
+        yield row.seq, restore(row), row.effective_at
+
+
+def memories(connection: Connection) -> list[int]:
+    """Return the rows of all memories in (created_at, id) order."""
+    chosen = select(_log.c.seq).where(_log.c.op.in_(("thought", "fact"))).order_by(_log.c.created_at, _log.c.id)
+    return list(connection.execute(chosen).scalars())
+
+
+def restore(row: Row[Any]) -> Operation:
+    """Make the operation of a row with `COLUMNS`."""
+    body: dict[str, Any] = json.loads(row.body)
+    if row.text is not None:
+        body[TEXT_FIELD[row.op]] = row.text
+    return Operation(id=row.id, op=row.op, agent=row.agent, created_at=row.created_at, body=body)
+
+
+def record(operation: Operation) -> Mapping[str, Any]:
+    """Return the operation as JSON holds it."""
+    return {
+        "id": operation.id,
+        "op": operation.op,
+        "agent": operation.agent,
+        "created_at": iso(operation.created_at),
+        "body": dict(operation.body),
+    }
+
+
+def _apart(operation: Operation) -> tuple[str | None, str]:
+    field = TEXT_FIELD.get(operation.op)
+    rest = {name: value for name, value in operation.body.items() if name != field}
+    words = operation.body.get(field) if field is not None else None
+    return words, json.dumps(rest, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

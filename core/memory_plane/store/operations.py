@@ -1,0 +1,59 @@
+"""Append an operation with its fold in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
+
+from memory_plane.store import corrections, facts, heartbeats, log, thoughts
+from memory_plane.types import Operation
+
+AHEAD = timedelta(minutes=5)
+"""How far a writer's clock may run ahead of the store's before its operations count from the store's time."""
+
+Fold = Callable[[Connection, int, Operation, datetime], None]
+_FOLDS: dict[str, Fold] = {
+    "thought": thoughts.fold,
+    "fact": facts.fold,
+    "heartbeat": heartbeats.fold,
+    "resolve": corrections.fold,
+    "assign": corrections.fold,
+    "snooze": corrections.fold,
+    "pin": corrections.fold,
+    "retract": corrections.fold,
+    "release": corrections.fold,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What became of an operation: its row, whether it is `new`, whether its id held other content (`clash`)."""
+
+    seq: int
+    new: bool
+    clash: bool = False
+    ahead: bool = False
+
+
+def append(connection: Connection, operation: Operation, now: datetime) -> Appended:
+    """Insert the operation unless its id is there, and fold it. The caller's transaction makes both one step."""
+    ahead = operation.created_at > now + AHEAD
+    effective_at = now if ahead else operation.created_at
+    seq = log.insert(connection, operation, effective_at)
+    if seq is None:
+        known = log.get(connection, operation.id)
+        assert known is not None
+        return Appended(known[0], new=False, clash=known[1] != operation)
+    fold(connection, seq, operation, effective_at)
+    return Appended(seq, new=True, ahead=ahead)
+
+
+def fold(connection: Connection, seq: int, operation: Operation, effective_at: datetime) -> None:
+    """Bring the tables that are made of operations up to date with one of them; an unknown op changes none."""
+    step = _FOLDS.get(operation.op)
+    if step is not None:
+        step(connection, seq, operation, effective_at)
+    heartbeats.wrote(connection, operation.agent, effective_at)

@@ -1,0 +1,64 @@
+"""The fold of thoughts: their own row, their open item and their place in the full-text index."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from memory_plane.models import ThoughtRow
+from memory_plane.store import derivations, index, items, marks
+from memory_plane.types import OPEN_KINDS, Operation
+
+_thoughts = ThoughtRow.__table__
+_visible = select(_thoughts.c.visible).where(_thoughts.c.seq == bindparam("row"))
+
+
+def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -> None:
+    """Store a new thought in the state that operations about it, which may have come first, give it."""
+    body = operation.body
+    said = marks.read(connection, operation.id)
+    visible = said.visible(held=body.get("held", False))
+    connection.execute(
+        insert(_thoughts),
+        {
+            "seq": seq,
+            "agent": operation.agent,
+            "kind": body["kind"],
+            "project": body.get("project"),
+            "origin": body["origin"],
+            "at": at,
+            "visible": visible,
+            "pinned": said.pinned,
+        },
+    )
+    if body["kind"] in OPEN_KINDS:
+        items.open_asserted(connection, seq, operation, said)
+    if visible:
+        index.put(connection, document(seq, operation))
+
+
+def mark(connection: Connection, seq: int, operation: Operation, said: marks.Marks) -> None:
+    """Bring a thought up to date with what was said of it; hidden, it leaves the index and the graph."""
+    visible = said.visible(held=operation.body.get("held", False))
+    was = connection.execute(_visible, {"row": seq}).scalar_one()
+    connection.execute(update(_thoughts).where(_thoughts.c.seq == seq).values(visible=visible, pinned=said.pinned))
+    if visible and not was:
+        index.put(connection, document(seq, operation))
+        derivations.apply_all(connection, seq)
+    elif was and not visible:
+        index.take(connection, document(seq, operation))
+        derivations.remove_all(connection, seq)
+
+
+def document(seq: int, operation: Operation) -> index.Document:
+    """Return the thought as the index has it."""
+    body = operation.body
+    return index.document(
+        seq,
+        body["text"],
+        agent=operation.agent,
+        kind=body["kind"],
+        project=body.get("project"),
+        at=operation.created_at,
+    )

@@ -1,0 +1,447 @@
+"""Frozen values that cross hooks and surfaces.
+
+Sequences inside are tuples, times are aware UTC datetimes, probabilities, scores and confidences lie in 0..1,
+spans are character offsets `start <= i < end` into `Memory.text`, ids are UUIDs in canonical text form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+from uuid import UUID, uuid5
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+NAMESPACE = UUID("6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10")
+"""The UUIDv5 namespace of every id that Memory Plane derives."""
+
+Kind = Literal["thought", "decision", "milestone", "question", "commitment", "handoff", "observation"]
+Origin = Literal["user", "agent", "external"]
+State = Literal["stored", "duplicate", "queued", "refused"]
+Polarity = Literal["positive", "negative", "past", "hypothetical", "question"]
+
+KINDS: tuple[Kind, ...] = ("thought", "decision", "milestone", "question", "commitment", "handoff", "observation")
+OPEN_KINDS: tuple[Kind, ...] = ("question", "commitment", "handoff")
+ORIGINS: tuple[Origin, ...] = ("user", "agent", "external")
+
+
+# --- what is written ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """The only thing that writes and the only thing that syncs; `id` makes replaying it harmless."""
+
+    id: str
+    op: str
+    agent: str
+    created_at: datetime
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The answer to one write: `detail` says why it was refused, or what else the writer should know."""
+
+    id: str
+    state: State
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A thought or fact operation as the hooks see it."""
+
+    id: str
+    agent: str
+    kind: str
+    text: str
+    created_at: datetime
+    origin: Origin = "agent"
+    project: str | None = None
+
+
+# --- ingest ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Poll:
+    """Look at your source again; `cursor` is what the plugin returned last time, None at first."""
+
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A raw payload that a hook or webhook of `agent` delivered under the event `name`."""
+
+    agent: str
+    name: str
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """Operations found, and the cursor that is committed together with them."""
+
+    operations: tuple[Operation, ...] = ()
+    cursor: str | None = None
+
+
+# --- extract -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A named thing in the text. `text` is `memory.text[start:end]`, or an implied name where start == end."""
+
+    text: str
+    type: str
+    start: int
+    end: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What a sentence says of two mentions. `polarity` other than positive never makes a current edge."""
+
+    subject: Mention
+    relation: str
+    object: Mention
+    start: int
+    end: int
+    confidence: float
+    polarity: Polarity = "positive"
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """An open item that the text itself contains: `owner` owes `object` to `to`."""
+
+    kind: Kind
+    owner: str | None
+    to: str | None
+    object: str
+    due_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What one extractor, or all of them united, found in one memory."""
+
+    mentions: tuple[Mention, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    items: tuple[Item, ...] = ()
+
+
+# --- classify and route ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One person, organisation, project … `slug` such as `node:person:rob` is for display only."""
+
+    id: str
+    type: str
+    name: str
+    slug: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A known node that `mention` may be, with the evidence for it; `last_seen` is None if never."""
+
+    mention: Mention
+    node: Node
+    name_score: float
+    shared_neighbours: int
+    same_agent: bool
+    last_seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """noul: the probability that `mention` is the node with this id. A new node has `new_node_id()`."""
+
+    mention: Mention
+    node: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """choice: the edge between two node ids, with its probability and validity (None = open)."""
+
+    source: str
+    relation: str
+    target: str
+    probability: float
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classification:
+    """Which nodes the mentions are, and how those nodes are linked."""
+
+    resolutions: tuple[Resolution, ...] = ()
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentContext:
+    """What a scorer may know of an agent. `distances`: hops from the agent to the memory's nodes, by node id."""
+
+    id: str
+    interests: tuple[str, ...] = ()
+    focus: str = ""
+    open_items: int = 0
+    distances: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """score: how much one agent should care about the memory, and why in a few words."""
+
+    agent: str
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routing:
+    """The attention of every agent that should see the memory; an agent left out scores 0."""
+
+    attention: tuple[Attention, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vectors:
+    """One row a text, all of one length; `model` is never mixed with another."""
+
+    model: str
+    rows: tuple[tuple[float, ...], ...]
+
+
+# --- what is read ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """An edge with its evidence (memory ids, newest first, at most 5) and both of its times."""
+
+    source: Node
+    relation: str
+    target: Node
+    probability: float
+    method: str
+    evidence: tuple[str, ...]
+    known_since: datetime
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """A stored thought. `attention` is filled when it was asked for on behalf of an agent."""
+
+    id: str
+    agent: str
+    kind: str
+    text: str
+    created_at: datetime
+    origin: Origin
+    project: str | None = None
+    attention: float | None = None
+    reason: str = ""
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenItem:
+    """A question, commitment or handoff; its id is the id of the thought that opened it."""
+
+    id: str
+    kind: str
+    text: str
+    agent: str
+    owner: str | None
+    to: str | None
+    status: str
+    created_at: datetime
+    origin: Origin
+    project: str | None = None
+    due_at: datetime | None = None
+    snoozed_until: datetime | None = None
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One value of (subject, key). `superseded_at` is None while it is the current one."""
+
+    id: str
+    subject: str
+    key: str
+    value: str
+    confidence: float
+    agent: str
+    origin: Origin
+    created_at: datetime
+    valid_from: datetime
+    valid_until: datetime | None = None
+    superseded_at: datetime | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    """What an agent said it is doing; `stale` once it is older than the configured age."""
+
+    agent: str
+    focus: str
+    project: str | None
+    status: str
+    at: datetime
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pulse:
+    """The live state of the fleet: focus table, open items (due first), recent stream, graph highlights."""
+
+    at: datetime
+    heartbeats: tuple[Heartbeat, ...]
+    items: tuple[OpenItem, ...]
+    thoughts: tuple[Thought, ...]
+    edges: tuple[Edge, ...]
+    items_total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One answer of recall. `source`: where the text came from (origin, project); `score` ranks within one answer."""
+
+    id: str
+    agent: str
+    kind: str
+    created_at: datetime
+    source: str
+    snippet: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """Hits in rank order; `cursor` continues after the last one, None at the end."""
+
+    hits: tuple[Hit, ...]
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """A bounded part of the graph; `attention` has the thoughts that made it relevant to the agent asked for."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    attention: tuple[Thought, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """Where the memory is and how it fares; `waiting` counts the enrichment queue, `agents` tells each last write."""
+
+    home: Path
+    database: str
+    revision: str
+    operations: int
+    thoughts: int
+    open_items: int
+    facts: int
+    nodes: int
+    edges: int
+    waiting: int
+    spooled: int
+    failures: tuple[str, ...]
+    agents: tuple[tuple[str, datetime], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """What the memory is made of; `bytes` is the size of the database with its log, 0 for a server."""
+
+    operations_by_agent: Mapping[str, int]
+    thoughts_by_kind: Mapping[str, int]
+    nodes_by_type: Mapping[str, int]
+    edges_by_relation: Mapping[str, int]
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestReport:
+    """One round of ingesting: events turned, plugins polled, operations stored, deferred answers that came."""
+
+    events: int = 0
+    polled: int = 0
+    stored: int = 0
+    enriched: int = 0
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuildReport:
+    """What was folded anew; `changed` has the ids of memories about which plugins now say something else."""
+
+    operations: int
+    derivations: int
+    changed: tuple[str, ...] = ()
+
+
+class Snapshot(Protocol):
+    """A lazy reader over one moment of the memory, for `render`; person() is None for an unknown node id."""
+
+    def pulse(self) -> Pulse: ...
+    def facts(self) -> Sequence[Fact]: ...
+    def items(self) -> Sequence[OpenItem]: ...
+    def person(self, id: str) -> Graph | None: ...
+
+
+# --- what plugins contribute -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentInfo:
+    """An agent that a plugin speaks for; two distributions that claim one id is an error."""
+
+    id: str
+    interests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A page: `path` is relative to the home, `text` its whole content."""
+
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """An MCP tool of a plugin; the core prefixes its name with the plugin's. `function` has annotated parameters."""
+
+    name: str
+    description: str
+    function: Callable[..., Any]
+
+
+def new_node_id(memory_id: str, mention: Mention) -> str:
+    """Return the id of the node that `mention` founds: UUIDv5 of (memory id, span, type)."""
+    return str(uuid5(NAMESPACE, f"node:{memory_id}:{mention.start}:{mention.end}:{mention.type}"))
