@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from memory_plane.errors import ConfigurationError, StoreError
@@ -54,6 +54,7 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """A transaction over one moment of the database."""
         with self._guarded(), self.engine.connect() as connection:
+            self._begin(connection, "DEFERRED")
             yield connection
 
     @contextmanager
@@ -64,9 +65,10 @@ class Database:
         """
         with self._guarded():
             self._check_file()
-            options = {"memory_plane_begin": "IMMEDIATE", "memory_plane_durable": durable}
-            with self.engine.connect().execution_options(**options) as connection, connection.begin():
-                yield connection
+            with self.engine.connect() as connection:
+                self._begin(connection, "IMMEDIATE", self._synchronous if durable else "NORMAL")
+                with connection.begin():
+                    yield connection
 
     def size(self) -> int:
         """Return the bytes of the file and its write-ahead log; 0 for a server."""
@@ -91,7 +93,6 @@ class Database:
         )
         event.listen(engine, "do_connect", self._prepare_file)
         event.listen(engine, "connect", self._configure)
-        event.listen(engine, "begin", self._begin)
         return engine
 
     def _prepare_file(self, *_: Any) -> None:
@@ -113,12 +114,15 @@ class Database:
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA cache_size = -8000")
 
-    def _begin(self, connection: Connection) -> None:
-        options = connection.get_execution_options()
-        if "memory_plane_durable" in options:
-            level = self._synchronous if options["memory_plane_durable"] else "NORMAL"
-            connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
-        connection.exec_driver_sql(f"BEGIN {options.get('memory_plane_begin', 'DEFERRED')}")
+    def _begin(self, connection: Connection, kind: str, synchronous: str | None = None) -> None:
+        """Begin where the driver would only do so at the first change; an engine event for it would slow all calls."""
+        if not self._is_sqlite:
+            return
+        driver = connection.connection.dbapi_connection
+        assert driver is not None
+        if synchronous is not None:
+            driver.execute(f"PRAGMA synchronous = {synchronous}")
+        driver.execute(f"BEGIN {kind}")
 
     def _check_file(self) -> None:
         """Refuse to write into a file that has no name any more."""
@@ -138,16 +142,17 @@ class Database:
         except PoolTimeout as error:
             raise StoreError(f"database {self._name!r}: all connections are busy; try again") from error
         except DBAPIError as error:
+            raise StoreError(self._explain(error.orig)) from error
+        except sqlite3.Error as error:
             raise StoreError(self._explain(error)) from error
 
     @property
     def _name(self) -> str:
         return str(self.path or self.url.render_as_string(hide_password=True))
 
-    def _explain(self, error: DBAPIError) -> str:
-        said = str(error.orig).lower()
+    def _explain(self, error: BaseException | None) -> str:
+        said = str(error).lower()
         for sign, cause in _CAUSES:
             if sign in said:
                 return f"database {self._name!r}: {cause.format(timeout=self.timeout)}"
-        kind = "unavailable" if isinstance(error, OperationalError) else "failed"
-        return f"database {self._name!r} {kind}: {error.orig}"
+        return f"database {self._name!r} failed: {error}"

@@ -29,8 +29,8 @@ def contexts(
     interests: Mapping[str, tuple[str, ...]],
 ) -> list[AgentContext]:
     """Describe every agent but the memory's own author: all that have interests or ever wrote."""
-    focus = {agent: words or "" for agent, words in connection.execute(_focus).tuples()}
-    waiting = dict(connection.execute(_waiting).tuples().all())
+    focus = {agent: words or "" for agent, words in connection.execute(_focus)}
+    waiting = {agent: count for agent, count in connection.execute(_waiting)}
     return [
         AgentContext(
             id=agent,

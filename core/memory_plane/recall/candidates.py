@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, select
 
-from memory_plane.models import AliasRow, EdgeRow, MentionRow, NodeRow, OperationRow
+from memory_plane.models import AliasRow, EdgeRow, MentionRow, NodeRow, OperationRow, table
 from memory_plane.store.names import folded
 from memory_plane.types import Candidate, Memory, Mention, Node
 
@@ -19,7 +19,7 @@ RECENT = 30
 PART_SCORE = 0.6
 """The name score of a first or last name against a whole one."""
 
-_nodes, _aliases, _mentions, _edges = NodeRow.__table__, AliasRow.__table__, MentionRow.__table__, EdgeRow.__table__
+_nodes, _aliases, _mentions, _edges = table(NodeRow), table(AliasRow), table(MentionRow), table(EdgeRow)
 _named = (
     select(_nodes.c.key, _nodes.c.id, _nodes.c.type, _nodes.c.name, _aliases.c.part)
     .join(_aliases, _aliases.c.node == _nodes.c.key)
@@ -91,7 +91,7 @@ def candidates(connection: Connection, memory: Memory, mentions: Iterable[Mentio
 
 def _look_up(connection: Connection, name: str, known: dict[str, Known]) -> list[tuple[Known, bool]]:
     options = []
-    for key, id, type_, label, part in connection.execute(_named, {"name": name}).tuples().all():
+    for key, id, type_, label, part in connection.execute(_named, {"name": name}).all():
         if id not in known:
             known[id] = _recall(connection, Known(key, Node(id=id, type=type_, name=label)))
         options.append((known[id], part))
@@ -99,7 +99,7 @@ def _look_up(connection: Connection, name: str, known: dict[str, Known]) -> list
 
 
 def _recall(connection: Connection, known: Known) -> Known:
-    for seq, agent, at in connection.execute(_lately, {"node": known.key}).tuples():
+    for seq, agent, at in connection.execute(_lately, {"node": known.key}):
         known.memories.add(seq)
         known.agents.add(agent)
         known.last_seen = at if known.last_seen is None else max(at, known.last_seen)
@@ -110,7 +110,7 @@ def _links(connection: Connection, known: Mapping[str, Known]) -> set[tuple[int,
     keys = [one.key for one in known.values()]
     if len(keys) < 2:
         return set()
-    return set(connection.execute(_linked, {"some": keys, "others": keys}).tuples())
+    return set(connection.execute(_linked, {"some": keys, "others": keys}))
 
 
 def _shared(

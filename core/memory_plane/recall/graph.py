@@ -9,15 +9,15 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
 
-from memory_plane.models import AliasRow, AttentionRow, EdgeRow, EvidenceRow, MentionRow, NodeRow, OperationRow
+from memory_plane.models import AliasRow, AttentionRow, EdgeRow, EvidenceRow, MentionRow, NodeRow, OperationRow, table
 from memory_plane.store.names import folded
 from memory_plane.types import Edge, Graph, Node
 
 EVIDENCE = 5
 """How many memory ids an edge shows as its evidence."""
 
-_nodes, _aliases, _edges = NodeRow.__table__, AliasRow.__table__, EdgeRow.__table__
-_evidence, _mentions, _attention = EvidenceRow.__table__, MentionRow.__table__, AttentionRow.__table__
+_nodes, _aliases, _edges = table(NodeRow), table(AliasRow), table(EdgeRow)
+_evidence, _mentions, _attention = table(EvidenceRow), table(MentionRow), table(AttentionRow)
 _proof = (
     select(OperationRow.id)
     .join(_evidence, _evidence.c.seq == OperationRow.seq)
@@ -74,7 +74,7 @@ def nodes(connection: Connection, keys: Iterable[int]) -> dict[int, Node]:
     rows = connection.execute(select(_nodes).where(_nodes.c.key.in_(list(keys)))).all()
     ranks = _ranks(connection, {row.slug for row in rows})
     aliases: dict[int, list[str]] = {}
-    for key, name in connection.execute(_names, {"keys": [row.key for row in rows]}).tuples():
+    for key, name in connection.execute(_names, {"keys": [row.key for row in rows]}):
         aliases.setdefault(key, []).append(name)
     return {
         row.key: Node(
@@ -99,7 +99,7 @@ def _ranks(connection: Connection, slugs: set[str]) -> dict[int, int]:
     """Number the nodes of one slug by age: this, not a stored number, is the same wherever and whenever it is asked."""
     order = func.row_number().over(partition_by=_nodes.c.slug, order_by=(_nodes.c.founded_at, _nodes.c.id))
     rows = connection.execute(select(_nodes.c.key, order).where(_nodes.c.slug.in_(slugs)))
-    return {key: rank for key, rank in rows.tuples()}
+    return {key: rank for key, rank in rows}
 
 
 def _holds(at: datetime) -> Any:

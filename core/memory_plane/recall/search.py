@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy import Connection, Result, Row, TextClause, bindparam, func, select, text
 
 from memory_plane.errors import Refused
-from memory_plane.models import EPOCH, Instant, OperationRow
+from memory_plane.models import EPOCH, Instant, OperationRow, table
 from memory_plane.operations import memory_of
 from memory_plane.recall import graph
 from memory_plane.recall.stopwords import STOP_WORDS
@@ -34,7 +34,7 @@ SNIPPET = 240
 SCANNED = 5_000
 """How many of the newest memories are read through for what no index holds: signs, emoji, parts of words."""
 
-_log = OperationRow.__table__
+_log = table(OperationRow)
 _WORD = re.compile(r"[^\W_]+")
 _TERM = re.compile(rf"[{index.UNSPACED}]+|[^\W{index.UNSPACED}](?:[^\s{index.UNSPACED}]*[^\W{index.UNSPACED}])?")
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH :query{where} LIMIT :most)"
@@ -136,9 +136,9 @@ class _Search:
         return int(self._run(_OLDEST, match, most=COMMON).scalar() or 0)
 
     def _score(self, match: str, most: int, oldest: int = 0) -> list[tuple[int, float]]:
-        return [(row, -score) for row, score in self._run(_RANKED, match, most=most, oldest=oldest).tuples()]
+        return [(row, -score) for row, score in self._run(_RANKED, match, most=most, oldest=oldest)]
 
-    def _run(self, query: str, match: str, **values: int) -> Result[Any]:
+    def _run(self, query: str, match: str, **values: int) -> Result[*tuple[Any, ...]]:
         match = " AND ".join([f"({match})", *self._tags])
         return self._connection.execute(_prepared(query, self._where), {"query": match, **values, **self._values})
 
@@ -179,7 +179,7 @@ def _hits(connection: Connection, ranked: Sequence[tuple[int, float]], query: st
     return tuple(_hit(rows[row], score, query) for row, score in ranked)
 
 
-def _hit(row: Row[Any], score: float, query: str) -> Hit:
+def _hit(row: Row[*tuple[Any, ...]], score: float, query: str) -> Hit:
     operation = log.restore(row)
     memory = memory_of(operation)
     assert memory is not None

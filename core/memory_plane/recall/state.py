@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, literal, or_, select
 
-from memory_plane.models import AttentionRow, FactRow, HeartbeatRow, ItemRow, OperationRow, ThoughtRow
+from memory_plane.models import AttentionRow, FactRow, HeartbeatRow, ItemRow, OperationRow, ThoughtRow, table
 from memory_plane.store.names import folded
 from memory_plane.types import Fact, Heartbeat, OpenItem, Thought
 
-_log, _thoughts, _items = OperationRow.__table__, ThoughtRow.__table__, ItemRow.__table__
-_facts, _agents, _attention = FactRow.__table__, HeartbeatRow.__table__, AttentionRow.__table__
+_log, _thoughts, _items = table(OperationRow), table(ThoughtRow), table(ItemRow)
+_facts, _agents, _attention = table(FactRow), table(HeartbeatRow), table(AttentionRow)
 _thought = (_log.c.id, _thoughts.c.agent, _thoughts.c.kind, _log.c.text, _thoughts.c.at, _thoughts.c.origin)
 _marked = (_thoughts.c.project, _thoughts.c.pinned)
 _item = (_items.c.owner, _items.c.addressee, _items.c.object, _items.c.due_at, _items.c.status, _items.c.snoozed_until)
@@ -52,7 +52,7 @@ def heartbeats(connection: Connection, now: datetime, stale_after: timedelta) ->
 def writers(connection: Connection) -> tuple[tuple[str, datetime], ...]:
     """Return (agent, time of its last write), the newest first."""
     rows = select(_agents.c.agent, _agents.c.written_at).order_by(_agents.c.written_at.desc(), _agents.c.agent)
-    return tuple((agent, at) for agent, at in connection.execute(rows).tuples())
+    return tuple((agent, at) for agent, at in connection.execute(rows))
 
 
 def items(
@@ -129,7 +129,7 @@ def _holds(end: Any, at: datetime) -> Any:
     return or_(end.is_(None), end > literal(at, end.type))
 
 
-def _as_thought(row: Row[Any], attention: float | None = None, reason: str = "") -> Thought:
+def _as_thought(row: Row[*tuple[Any, ...]], attention: float | None = None, reason: str = "") -> Thought:
     return Thought(
         id=row.id,
         agent=row.agent,
@@ -144,7 +144,7 @@ def _as_thought(row: Row[Any], attention: float | None = None, reason: str = "")
     )
 
 
-def _open_item(row: Row[Any]) -> OpenItem:
+def _open_item(row: Row[*tuple[Any, ...]]) -> OpenItem:
     return OpenItem(
         id=row.id,
         kind=row.item_kind,
@@ -162,7 +162,7 @@ def _open_item(row: Row[Any]) -> OpenItem:
     )
 
 
-def _as_fact(row: Row[Any]) -> Fact:
+def _as_fact(row: Row[*tuple[Any, ...]]) -> Fact:
     body = json.loads(row.body)
     return Fact(
         id=row.id,

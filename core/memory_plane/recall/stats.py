@@ -42,4 +42,4 @@ def edges_by_relation(connection: Connection) -> dict[str, int]:
 
 def _counted(connection: Connection, column: Any) -> dict[str, int]:
     found = select(column, func.count()).group_by(column).order_by(func.count().desc(), column)
-    return {name: count for name, count in connection.execute(found).tuples()}
+    return {name: count for name, count in connection.execute(found)}

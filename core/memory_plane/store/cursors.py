@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, select
 
-from memory_plane.models import CursorRow
-from memory_plane.store.dialect import insert
+from memory_plane.models import CursorRow, table
+from memory_plane.store.dialect import Insert, upsert
 
-_cursors = CursorRow.__table__
+_cursors = table(CursorRow)
 
 
 def get(connection: Connection, plugin: str) -> str | None:
@@ -17,5 +17,8 @@ def get(connection: Connection, plugin: str) -> str | None:
 
 def put(connection: Connection, plugin: str, value: str) -> None:
     """Keep the plugin's cursor."""
-    statement = insert(connection, _cursors).values(plugin=plugin, value=value)
-    connection.execute(statement.on_conflict_do_update(index_elements=["plugin"], set_={"value": value}))
+    connection.execute(upsert(connection, _cursors, _newer), {"plugin": plugin, "value": value})
+
+
+def _newer(statement: Insert) -> Insert:
+    return statement.on_conflict_do_update(index_elements=["plugin"], set_={"value": statement.excluded.value})

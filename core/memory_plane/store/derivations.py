@@ -7,15 +7,15 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, func, or_, select
 
-from memory_plane.models import AttentionRow, DerivationRow, EnrichmentRow, FactRow, ThoughtRow
+from memory_plane.models import AttentionRow, DerivationRow, EnrichmentRow, FactRow, ThoughtRow, table
 from memory_plane.store import graph, items, log, marks
 from memory_plane.store.codec import Derivation, decode, encode
-from memory_plane.store.dialect import insert, insert_new
+from memory_plane.store.dialect import Insert, insert_new, upsert
 from memory_plane.types import Memory, Routing
 
-_derivations = DerivationRow.__table__
-_attention = AttentionRow.__table__
-_queue = EnrichmentRow.__table__
+_derivations = table(DerivationRow)
+_attention = table(AttentionRow)
+_queue = table(EnrichmentRow)
 _visible = {table: select(table.visible).where(table.seq == bindparam("row")) for table in (ThoughtRow, FactRow)}
 _of_memory = (
     select(_derivations.c.plugin, _derivations.c.version, _derivations.c.rank, _derivations.c.answer)
@@ -59,9 +59,12 @@ def keep(connection: Connection, seq: int, memory: Memory, derivation: Derivatio
         "version": derivation.version,
         "answer": encode(memory, derivation),
     }
-    statement = insert(connection, _derivations)
+    connection.execute(upsert(connection, _derivations, _newer), row)
+
+
+def _newer(statement: Insert) -> Insert:
     newer = {"version": statement.excluded.version, "answer": statement.excluded.answer}
-    connection.execute(statement.on_conflict_do_update(index_elements=["seq", "rank", "plugin"], set_=newer), row)
+    return statement.on_conflict_do_update(index_elements=["seq", "rank", "plugin"], set_=newer)
 
 
 def fold(connection: Connection, seq: int, memory: Memory, at: datetime, derivation: Derivation) -> None:
@@ -103,13 +106,13 @@ def remove_all(connection: Connection, seq: int) -> None:
 
 def read(connection: Connection, seq: int, memory: Memory) -> Iterator[Derivation]:
     """Yield the stored derivations of a memory, inline ones first."""
-    for plugin, version, rank, answer in connection.execute(_of_memory, {"row": seq}).tuples():
+    for plugin, version, rank, answer in connection.execute(_of_memory, {"row": seq}):
         yield decode(memory, answer, plugin=plugin, version=version, rank=rank)
 
 
 def answers(connection: Connection, seq: int) -> Iterator[tuple[str, str, int, str]]:
     """Yield (plugin, version, rank, answer as stored) of a memory."""
-    yield from connection.execute(_of_memory, {"row": seq}).tuples()
+    yield from connection.execute(_of_memory, {"row": seq})
 
 
 def count(connection: Connection) -> int:
@@ -126,7 +129,7 @@ def waiting(connection: Connection, now: datetime, limit: int = 100) -> list[tup
     """Return (plugin, row, tries) of the queue's entries that are due, oldest first."""
     due = or_(_queue.c.not_before.is_(None), _queue.c.not_before <= now)
     entries = select(_queue.c.plugin, _queue.c.seq, _queue.c.tries).where(due).order_by(_queue.c.seq).limit(limit)
-    return [(plugin, seq, tries) for plugin, seq, tries in connection.execute(entries).tuples()]
+    return [(plugin, seq, tries) for plugin, seq, tries in connection.execute(entries)]
 
 
 def depth(connection: Connection) -> int:
@@ -168,12 +171,14 @@ def _rename(connection: Connection, node: int) -> None:
 
 def _attend(connection: Connection, seq: int, routing: Routing) -> None:
     """Keep the highest score that any plugin gave, whatever the order of their answers."""
-    statement = insert(connection, _attention)
+    rows = [{"agent": one.agent, "seq": seq, "score": one.score, "reason": one.reason} for one in routing.attention]
+    connection.execute(upsert(connection, _attention, _higher), rows)
+
+
+def _higher(statement: Insert) -> Insert:
     new = statement.excluded
-    higher = statement.on_conflict_do_update(
+    return statement.on_conflict_do_update(
         index_elements=["agent", "seq"],
         set_={"score": new.score, "reason": new.reason},
         where=_attention.c.score < new.score,
     )
-    rows = [{"agent": one.agent, "seq": seq, "score": one.score, "reason": one.reason} for one in routing.attention]
-    connection.execute(higher, rows)

@@ -1,20 +1,36 @@
-"""The few statements that SQL dialects spell differently."""
+"""Statements that SQL dialects spell differently, each built once for a dialect: building costs more than running."""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, FromClause, Table
-from sqlalchemy.dialects.postgresql import Insert as PostgresInsert
+from collections.abc import Callable
+from functools import cache
+
+from sqlalchemy import Connection, Table
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
-from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
+from sqlalchemy.dialects.sqlite import Insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
+__all__ = ["Insert", "insert_new", "upsert"]
 
-def insert(connection: Connection, table: FromClause) -> SqliteInsert | PostgresInsert:
-    """Return an INSERT that can be given an ON CONFLICT clause."""
-    assert isinstance(table, Table)
-    return postgres_insert(table) if connection.dialect.name == "postgresql" else sqlite_insert(table)
+Change = Callable[[Insert], Insert]
 
 
-def insert_new(connection: Connection, table: FromClause) -> SqliteInsert | PostgresInsert:
+def insert_new(connection: Connection, table: Table) -> Insert:
     """Return an INSERT that leaves rows alone that are already there."""
-    return insert(connection, table).on_conflict_do_nothing()
+    return upsert(connection, table, _leave)
+
+
+def upsert(connection: Connection, table: Table, change: Change) -> Insert:
+    """Return the INSERT that `change`, a module-level function, gives its ON CONFLICT clause."""
+    return _built(connection.dialect.name, table, change)
+
+
+def _leave(statement: Insert) -> Insert:
+    return statement.on_conflict_do_nothing()
+
+
+@cache
+def _built(dialect: str, table: Table, change: Change) -> Insert:
+    if dialect == "postgresql":  # the two classes differ in name, not in what is used of them here
+        return change(postgres_insert(table))  # type: ignore[arg-type]
+    return change(sqlite_insert(table))

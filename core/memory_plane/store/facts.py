@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, bindparam, insert, or_, select, update
 
-from memory_plane.models import FactRow, OperationRow
+from memory_plane.models import FactRow, OperationRow, table
 from memory_plane.store import derivations, index, log, marks
 from memory_plane.store.names import folded
 from memory_plane.types import Operation
 
-_facts = FactRow.__table__
+_facts = table(FactRow)
 _same = (
     select(_facts.c.seq, _facts.c.valid_from, _facts.c.superseded_at, OperationRow.id)
     .join(OperationRow, OperationRow.seq == _facts.c.seq)
@@ -90,12 +90,14 @@ def _unlink(connection: Connection, id: str, row: dict[str, Any]) -> None:
         _give_way(connection, before, None if after is None else after.valid_from)
 
 
-def _neighbours(connection: Connection, id: str, row: dict[str, Any]) -> tuple[Row[Any] | None, Row[Any] | None]:
+def _neighbours(
+    connection: Connection, id: str, row: dict[str, Any]
+) -> tuple[Row[*tuple[Any, ...]] | None, Row[*tuple[Any, ...]] | None]:
     place = {"subject": row["subject"], "key": row["fact_key"], "at": row["at"], "id": id}
     return connection.execute(_before, place).one_or_none(), connection.execute(_after, place).one_or_none()
 
 
-def _give_way(connection: Connection, fact: Row[Any], at: datetime | None) -> None:
+def _give_way(connection: Connection, fact: Row[*tuple[Any, ...]], at: datetime | None) -> None:
     """Close a value at a time, or make it the current one again; only the current one is in the index."""
     _set(connection, fact.seq, superseded_at=at)
     if (fact.superseded_at is None) == (at is None):

@@ -15,13 +15,13 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, select, update
 
-from memory_plane.models import AliasRow, EdgeRow, EvidenceRow, MentionRow, NodeRow, OperationRow
+from memory_plane.models import AliasRow, EdgeRow, EvidenceRow, MentionRow, NodeRow, OperationRow, table
 from memory_plane.store import dialect
 from memory_plane.store.names import folded
 from memory_plane.types import Classification, Link, Mention, Resolution
 
-_nodes, _aliases, _mentions = NodeRow.__table__, AliasRow.__table__, MentionRow.__table__
-_edges, _evidence = EdgeRow.__table__, EvidenceRow.__table__
+_nodes, _aliases, _mentions = table(NodeRow), table(AliasRow), table(MentionRow)
+_edges, _evidence = table(EdgeRow), table(EvidenceRow)
 _by_ids = select(_nodes.c.key, _nodes.c.id, _nodes.c.name, _nodes.c.founded_at).where(
     _nodes.c.id.in_(bindparam("ids", expanding=True))
 )
@@ -80,7 +80,7 @@ def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int]
         .join(OperationRow, OperationRow.seq == _mentions.c.seq)
         .where(_mentions.c.node == node, OperationRow.effective_at == at)
     )
-    yield from connection.execute(first).tuples()
+    yield from connection.execute(first)
 
 
 def rename(connection: Connection, node: int, mentions: Iterable[Mention], at: datetime) -> None:
@@ -168,12 +168,12 @@ def _settled(start: int, end: int, node: int) -> tuple[int, int, int]:
 
 
 def _count_aliases(connection: Connection, names: Iterable[tuple[str, int, bool]]) -> None:
-    statement = dialect.insert(connection, _aliases)
-    counted = statement.on_conflict_do_update(
-        index_elements=["name", "node", "part"], set_={"uses": _aliases.c.uses + 1}
-    )
     rows = [{"name": name, "node": node, "part": part, "uses": 1} for name, node, part in names]
-    connection.execute(counted, rows)
+    connection.execute(dialect.upsert(connection, _aliases, _counted), rows)
+
+
+def _counted(statement: dialect.Insert) -> dialect.Insert:
+    return statement.on_conflict_do_update(index_elements=["name", "node", "part"], set_={"uses": _aliases.c.uses + 1})
 
 
 def _uncount_aliases(connection: Connection, node: int, mention: Mention) -> None:
@@ -228,7 +228,7 @@ def _remove_evidence(connection: Connection, seq: int, source: int, relation: st
         _evidence.c.valid_from,
         _evidence.c.valid_until,
     )
-    for word in connection.execute(select(*columns).where(_evidence.c.edge == known.key)).tuples():
+    for word in connection.execute(select(*columns).where(_evidence.c.edge == known.key)):
         values = _folded_edge(values, _Word(*word))
     if values is None:
         connection.execute(delete(_edges).where(_edges.c.key == known.key))
@@ -247,7 +247,7 @@ class _Word:
     valid_until: datetime | None
 
 
-def _folded_edge(known: Mapping[str, Any] | None, word: _Word) -> dict[str, Any]:
+def _folded_edge(known: Mapping[Any, Any] | None, word: _Word) -> dict[str, Any]:
     """Add one word to what an edge's row holds."""
     opened, closing = (word.at, None) if word.valid_until is None else (None, (word.at, word.valid_until))
     best, since, start = (word.probability, word.method), word.at, word.valid_from

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from memory_plane.models import HeartbeatRow, OperationRow
-from memory_plane.store.dialect import insert
+from memory_plane.models import HeartbeatRow, OperationRow, table
+from memory_plane.store.dialect import Insert, upsert
 from memory_plane.types import Operation
 
-_agents = HeartbeatRow.__table__
+_agents = table(HeartbeatRow)
 _newest = (
     select(_agents.c.at, OperationRow.id)
     .join(OperationRow, OperationRow.seq == _agents.c.seq)
@@ -34,12 +34,13 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
 
 def wrote(connection: Connection, agent: str, at: datetime) -> None:
     """Note that the agent wrote at this time, if it is later than what is noted."""
-    statement = insert(connection, _agents).values(agent=bindparam("agent_id"), written_at=bindparam("time"))
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["agent"],
-            set_={"written_at": statement.excluded.written_at},
-            where=_agents.c.written_at < statement.excluded.written_at,
-        ),
-        {"agent_id": agent, "time": at},
+    connection.execute(upsert(connection, _agents, _later), {"agent": agent, "written_at": at})
+
+
+def _later(statement: Insert) -> Insert:
+    new = statement.excluded
+    return statement.on_conflict_do_update(
+        index_elements=["agent"],
+        set_={"written_at": new.written_at},
+        where=_agents.c.written_at < new.written_at,
     )

@@ -6,12 +6,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from memory_plane.models import ItemRow
+from memory_plane.models import ItemRow, table
 from memory_plane.store.dialect import insert_new
 from memory_plane.store.marks import Marks
 from memory_plane.types import Item, Operation
 
-_items = ItemRow.__table__
+_items = table(ItemRow)
 _method = select(_items.c.method).where(_items.c.seq == bindparam("row"))
 ASSERTED = "asserted"
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, func, select
 
-from memory_plane.models import OperationRow
+from memory_plane.models import OperationRow, table
 from memory_plane.operations import BODIES, TEXT_FIELD, iso, memory_of
-from memory_plane.store.dialect import insert_new
+from memory_plane.store.dialect import Insert, upsert
 from memory_plane.types import Memory, Operation
 
-_log = OperationRow.__table__
+_log = table(OperationRow)
 COLUMNS = (_log.c.seq, _log.c.id, _log.c.op, _log.c.agent, _log.c.created_at, _log.c.text, _log.c.body)
 """What `restore` needs of a row."""
 
@@ -27,7 +27,7 @@ def insert(connection: Connection, operation: Operation, effective_at: datetime)
     """Add an operation; return its row, None where its id is there already."""
     words, body = _apart(operation)
     seq: int | None = connection.execute(
-        insert_new(connection, _log).returning(_log.c.seq),
+        upsert(connection, _log, _new_row),
         {
             "id": operation.id,
             "op": operation.op,
@@ -40,6 +40,10 @@ def insert(connection: Connection, operation: Operation, effective_at: datetime)
         },
     ).scalar()
     return seq
+
+
+def _new_row(statement: Insert) -> Insert:
+    return statement.on_conflict_do_nothing().returning(_log.c.seq)  # type: ignore[return-value]
 
 
 def target_of(operation: Operation) -> str | None:
@@ -90,7 +94,7 @@ def memories(connection: Connection) -> list[int]:
     return list(connection.execute(chosen).scalars())
 
 
-def restore(row: Row[Any]) -> Operation:
+def restore(row: Row[*tuple[Any, ...]]) -> Operation:
     """Make the operation of a row with `COLUMNS`."""
     body: dict[str, Any] = json.loads(row.body)
     if row.text is not None:

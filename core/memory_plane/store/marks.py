@@ -13,9 +13,9 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
 
-from memory_plane.models import OperationRow
+from memory_plane.models import OperationRow, table
 
-_log = OperationRow.__table__
+_log = table(OperationRow)
 _about = (
     select(_log.c.op, _log.c.body).where(_log.c.target == bindparam("target")).order_by(_log.c.effective_at, _log.c.id)
 )
@@ -39,7 +39,7 @@ class Marks:
 
 def read(connection: Connection, target: str) -> Marks:
     """Fold all that was said of the operation with this id."""
-    return _fold(connection.execute(_about, {"target": target}).tuples())
+    return _fold(connection.execute(_about, {"target": target}))
 
 
 def _fold(said: Iterable[tuple[str, str]]) -> Marks:
