@@ -17,7 +17,7 @@ from memory_plane.plugins import PluginManager
 from memory_plane.recall import attention
 from memory_plane.recall.candidates import Known, candidates
 from memory_plane.settings import Settings
-from memory_plane.store import corrections, cursors, derivations, log, operations
+from memory_plane.store import corrections, cursors, derivations, enrichment, log, operations
 from memory_plane.store.codec import Derivation
 from memory_plane.types import AgentContext, Classification, Extraction, Memory, Node, Operation, Receipt
 
@@ -58,6 +58,7 @@ class Pipeline:
                 receipts.append(_receipt(operation, appended))
                 memory = memory_of(operation) if appended.new else None
                 if memory is not None:
+                    enrichment.put(connection, appended.seq, (enrichment.INLINE,))
                     fresh.append((appended.seq, memory, now if appended.ahead else operation.created_at))
             if cursor is not None:
                 cursors.put(connection, *cursor)
@@ -68,9 +69,10 @@ class Pipeline:
     def enrich(self, seq: int, memory: Memory, at: datetime) -> None:
         """Ask the plugins about a stored memory and record their answers; repeating it changes nothing."""
         answers = self.ask(memory)
-        if answers or self._plugins.deferred:
-            with self._database.writing(durable=False) as connection:
-                derivations.record(connection, seq, memory, at, answers, self._plugins.deferred)
+        with self._database.writing(durable=False) as connection:
+            derivations.record(connection, seq, memory, at, answers)
+            enrichment.put(connection, seq, self._plugins.deferred)
+            enrichment.done(connection, enrichment.INLINE, seq)
 
     def ask(self, memory: Memory) -> list[Derivation]:
         """Return what the inline plugins say of a memory, one derivation a plugin."""
@@ -120,13 +122,13 @@ class Pipeline:
                 yield memory.id
 
     def work(self, now: datetime, limit: int = 100) -> int:
-        """Ask the deferred plugins about what waits for them; return how many answers came."""
+        """Ask the deferred plugins about what waits for them, and finish what a crash cut short; count the answers."""
         with self._database.reading() as connection:
-            entries = derivations.waiting(connection, now, limit)
+            entries = enrichment.due(connection, now, limit)
         return sum(self._defer(plugin, seq, tries, now) for plugin, seq, tries in entries)
 
     def _enrich_safely(self, seq: int, memory: Memory, at: datetime) -> None:
-        """The memory is stored: what goes wrong here is for the log, and `rebuild --rederive` can repeat it."""
+        """The memory is stored: what goes wrong here is for the log, and the queue will have it done again."""
         try:
             self.enrich(seq, memory, at)
         except Exception:
@@ -135,6 +137,8 @@ class Pipeline:
             logger.warning("memory %s is stored, but could not be enriched", memory.id, exc_info=True)
 
     def _defer(self, plugin: str, seq: int, tries: int, now: datetime) -> bool:
+        if plugin == enrichment.INLINE:
+            return self._enrich_again(seq)
         with self._database.reading() as connection:
             stored = log.memory(connection, seq)
             inputs = None if stored is None else self._inputs(connection, seq, stored[0])
@@ -143,12 +147,19 @@ class Pipeline:
             answer = self._ask_deferred(plugin, stored[0], *inputs)
         with self._database.writing(durable=False) as connection:
             if isinstance(answer, PluginError) and tries + 1 < MAX_TRIES:
-                derivations.postpone(connection, plugin, seq, now + FIRST_RETRY * 2**tries, str(answer))
+                enrichment.postpone(connection, plugin, seq, now + FIRST_RETRY * 2**tries, str(answer))
                 return False
-            derivations.done(connection, plugin, seq)
+            enrichment.done(connection, plugin, seq)
             if stored is not None and isinstance(answer, Derivation):
                 derivations.record(connection, seq, *stored, [answer])
         return isinstance(answer, Derivation)
+
+    def _enrich_again(self, seq: int) -> bool:
+        with self._database.reading() as connection:
+            stored = log.memory(connection, seq)
+        if stored is not None:
+            self._enrich_safely(seq, *stored)
+        return stored is not None
 
     def _inputs(
         self, connection: Connection, seq: int, memory: Memory

@@ -21,7 +21,7 @@ from memory_plane.plugins import PluginManager
 from memory_plane.recall import graph, search, state, stats
 from memory_plane.rendering import Renderer
 from memory_plane.settings import Settings
-from memory_plane.store import cursors, derivations, log, marks, rebuild
+from memory_plane.store import cursors, derivations, enrichment, log, marks, rebuild
 from memory_plane.types import (
     Event,
     Fact,
@@ -408,7 +408,7 @@ class Plane:
                 facts=stats.current_facts(connection),
                 nodes=stats.rows(connection, NodeRow),
                 edges=stats.rows(connection, EdgeRow),
-                waiting=derivations.depth(connection),
+                waiting=enrichment.depth(connection),
                 spooled=len(spool.waiting(self.home)),
                 failures=tuple(str(failure) for failure in self.plugins.failures),
                 agents=state.writers(connection),

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, delete, func, or_, select
+from sqlalchemy import Connection, bindparam, delete, func, select
 
-from memory_plane.models import AttentionRow, DerivationRow, EnrichmentRow, FactRow, ThoughtRow, table
+from memory_plane.models import AttentionRow, DerivationRow, FactRow, ThoughtRow, table
 from memory_plane.store import graph, items, log, marks
 from memory_plane.store.codec import Derivation, decode, encode
-from memory_plane.store.dialect import Insert, insert_new, upsert
+from memory_plane.store.dialect import Insert, upsert
 from memory_plane.types import Memory, Routing
 
 _derivations = table(DerivationRow)
 _attention = table(AttentionRow)
-_queue = table(EnrichmentRow)
 _visible = {table: select(table.visible).where(table.seq == bindparam("row")) for table in (ThoughtRow, FactRow)}
 _of_memory = (
     select(_derivations.c.plugin, _derivations.c.version, _derivations.c.rank, _derivations.c.answer)
@@ -24,24 +23,13 @@ _of_memory = (
 )
 
 
-def record(
-    connection: Connection,
-    seq: int,
-    memory: Memory,
-    at: datetime,
-    derivations: Iterable[Derivation],
-    deferred: Sequence[str] = (),
-) -> None:
-    """Keep new derivations, fold them while the memory is visible, and queue it for the deferred plugins."""
+def record(connection: Connection, seq: int, memory: Memory, at: datetime, derivations: Iterable[Derivation]) -> None:
+    """Keep new derivations, and fold them while the memory is visible."""
     shown = visible(connection, seq, memory)
     for derivation in derivations:
         keep(connection, seq, memory, derivation)
         if shown:
             fold(connection, seq, memory, at, derivation)
-    if deferred:
-        connection.execute(
-            insert_new(connection, _queue), [{"plugin": name, "seq": seq, "tries": 0} for name in deferred]
-        )
 
 
 def visible(connection: Connection, seq: int, memory: Memory) -> bool:
@@ -123,32 +111,6 @@ def count(connection: Connection) -> int:
 def discard(connection: Connection, seq: int) -> None:
     """Forget the inline answers about a memory, so that its plugins can be asked again."""
     connection.execute(delete(_derivations).where(_derivations.c.seq == seq, _derivations.c.rank == 0))
-
-
-def waiting(connection: Connection, now: datetime, limit: int = 100) -> list[tuple[str, int, int]]:
-    """Return (plugin, row, tries) of the queue's entries that are due, oldest first."""
-    due = or_(_queue.c.not_before.is_(None), _queue.c.not_before <= now)
-    entries = select(_queue.c.plugin, _queue.c.seq, _queue.c.tries).where(due).order_by(_queue.c.seq).limit(limit)
-    return [(plugin, seq, tries) for plugin, seq, tries in connection.execute(entries)]
-
-
-def depth(connection: Connection) -> int:
-    """Return how many entries wait in the queue."""
-    return connection.execute(select(func.count()).select_from(_queue)).scalar_one()
-
-
-def done(connection: Connection, plugin: str, seq: int) -> None:
-    """Take an entry off the queue."""
-    connection.execute(delete(_queue).where(_queue.c.plugin == plugin, _queue.c.seq == seq))
-
-
-def postpone(connection: Connection, plugin: str, seq: int, not_before: datetime, error: str) -> None:
-    """Note a failed try, and when to try again."""
-    connection.execute(
-        _queue.update()
-        .where(_queue.c.plugin == plugin, _queue.c.seq == seq)
-        .values(tries=_queue.c.tries + 1, not_before=not_before, error=error[:500])
-    )
 
 
 def _rename(connection: Connection, node: int) -> None:

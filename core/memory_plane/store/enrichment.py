@@ -1,0 +1,47 @@
+"""The queue of what plugins have yet to say of stored memories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, delete, func, or_, select, update
+
+from memory_plane.models import EnrichmentRow, table
+from memory_plane.store.dialect import insert_new
+
+INLINE = ""
+"""Stands for the plugins that are asked in the same call as the write; an entry that stays tells of a crash."""
+
+_queue = table(EnrichmentRow)
+_done = delete(_queue).where(_queue.c.plugin == bindparam("name"), _queue.c.seq == bindparam("row"))
+
+
+def put(connection: Connection, seq: int, plugins: Sequence[str]) -> None:
+    """Have plugins asked about the memory in this row."""
+    if plugins:
+        rows = [{"plugin": name, "seq": seq, "tries": 0} for name in plugins]
+        connection.execute(insert_new(connection, _queue), rows)
+
+
+def due(connection: Connection, now: datetime, limit: int) -> list[tuple[str, int, int]]:
+    """Return (plugin, row, tries) of the entries that are due, oldest memory first."""
+    ready = or_(_queue.c.not_before.is_(None), _queue.c.not_before <= now)
+    entries = select(_queue.c.plugin, _queue.c.seq, _queue.c.tries).where(ready).order_by(_queue.c.seq).limit(limit)
+    return [(plugin, seq, tries) for plugin, seq, tries in connection.execute(entries)]
+
+
+def depth(connection: Connection) -> int:
+    """Return how many entries wait."""
+    return connection.execute(select(func.count()).select_from(_queue)).scalar_one()
+
+
+def done(connection: Connection, plugin: str, seq: int) -> None:
+    """Take an entry off the queue."""
+    connection.execute(_done, {"name": plugin, "row": seq})
+
+
+def postpone(connection: Connection, plugin: str, seq: int, not_before: datetime, error: str) -> None:
+    """Note a failed try, and when to try again."""
+    entry = update(_queue).where(_queue.c.plugin == plugin, _queue.c.seq == seq)
+    connection.execute(entry.values(tries=_queue.c.tries + 1, not_before=not_before, error=error[:500]))
