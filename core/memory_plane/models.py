@@ -9,7 +9,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Dialect, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Uuid, text
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Uuid,
+    func,
+    text,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
@@ -77,7 +90,10 @@ def _row(**keywords: Any) -> Mapped[int]:
 
 
 class OperationRow(Base):
-    """The log. `text` is the operation's one long text, kept here alone; `body` is the rest as compact JSON."""
+    """The log. `text` is the operation's one long text, kept here alone; `body` is the rest as compact JSON.
+
+    `effective_at` is only filled where it differs from `created_at`; `effective()` is what folds order by.
+    """
 
     __tablename__ = "operations"
     __table_args__ = (
@@ -93,10 +109,15 @@ class OperationRow(Base):
     op: Mapped[str]
     agent: Mapped[str]
     created_at: Mapped[datetime]
-    effective_at: Mapped[datetime]
+    effective_at: Mapped[datetime | None]
     target: Mapped[str | None] = mapped_column(Id)
     text: Mapped[str | None]
     body: Mapped[str]
+
+
+def effective() -> ColumnElement[datetime]:
+    """Return the time that an operation counts from."""
+    return func.coalesce(OperationRow.effective_at, OperationRow.created_at, type_=Instant())
 
 
 class DerivationRow(Base):
@@ -127,7 +148,7 @@ class ThoughtRow(Base):
     """The fold of a thought operation and of all that was said of it later."""
 
     __tablename__ = "thoughts"
-    __table_args__ = (Index("ix_thoughts_at", "at"), Index("ix_thoughts_agent_at", "agent", "at"))
+    __table_args__ = (Index("ix_thoughts_at", "at"),)
     seq: Mapped[int] = _row(primary_key=True)
     agent: Mapped[str]
     kind: Mapped[str]
@@ -235,7 +256,6 @@ class MentionRow(Base):
     start: Mapped[int] = mapped_column(primary_key=True)
     end: Mapped[int] = mapped_column(primary_key=True)
     node: Mapped[int] = mapped_column(ForeignKey("graph_nodes.key"), primary_key=True)
-    probability: Mapped[float]
 
 
 class EdgeRow(Base):
@@ -274,7 +294,6 @@ class EvidenceRow(Base):
     seq: Mapped[int] = _row(primary_key=True)
     method: Mapped[str] = mapped_column(primary_key=True)
     probability: Mapped[float]
-    at: Mapped[datetime]
     valid_from: Mapped[datetime | None]
     valid_until: Mapped[datetime | None]
 

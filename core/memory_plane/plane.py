@@ -307,10 +307,10 @@ class Plane:
         with self.database.reading() as connection:
             return list(state.items(connection, datetime.now(UTC), agent=agent, to=to, limit=limit))
 
-    def thoughts(self, *, agent: str | None = None, limit: int = 50) -> list[Thought]:
+    def thoughts(self, *, limit: int = 50) -> list[Thought]:
         """Return the newest thoughts."""
         with self.database.reading() as connection:
-            return list(state.thoughts(connection, limit, agent=agent))
+            return list(state.thoughts(connection, limit))
 
     def facts(
         self,

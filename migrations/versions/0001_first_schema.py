@@ -127,7 +127,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("seq", name="pk_items"),
     )
     op.create_index(
-        "ix_items_open", "items", ["addressee", "due_at"],
+        "ix_items_open",
+        "items",
+        ["addressee", "due_at"],
         unique=False,
         sqlite_where=sa.text("status = 'open'"),
         postgresql_where=sa.text("status = 'open'"),
@@ -140,7 +142,7 @@ def upgrade() -> None:
         sa.Column("op", sa.String(), nullable=False),
         sa.Column("agent", sa.String(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("effective_at", sa.BigInteger(), nullable=False),
+        sa.Column("effective_at", sa.BigInteger(), nullable=True),
         sa.Column("target", ID, nullable=True),
         sa.Column("text", sa.String(), nullable=True),
         sa.Column("body", sa.String(), nullable=False),
@@ -168,7 +170,6 @@ def upgrade() -> None:
         sa.Column("pinned", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("seq", name="pk_thoughts"),
     )
-    op.create_index("ix_thoughts_agent_at", "thoughts", ["agent", "at"], unique=False)
     op.create_index("ix_thoughts_at", "thoughts", ["at"], unique=False)
 
     op.create_table(
@@ -213,7 +214,6 @@ def upgrade() -> None:
         sa.Column("start", sa.Integer(), nullable=False),
         sa.Column("end", sa.Integer(), nullable=False),
         sa.Column("node", ROW, nullable=False),
-        sa.Column("probability", sa.Double(), nullable=False),
         sa.ForeignKeyConstraint(["node"], ["graph_nodes.key"], name="fk_mentions_node"),
         sa.PrimaryKeyConstraint("seq", "start", "end", "node", name="pk_mentions"),
         sqlite_with_rowid=False,
@@ -226,7 +226,6 @@ def upgrade() -> None:
         sa.Column("seq", ROW, nullable=False),
         sa.Column("method", sa.String(), nullable=False),
         sa.Column("probability", sa.Double(), nullable=False),
-        sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("valid_from", sa.BigInteger(), nullable=True),
         sa.Column("valid_until", sa.BigInteger(), nullable=True),
         sa.ForeignKeyConstraint(["edge"], ["graph_edges.key"], name="fk_graph_evidence_edge"),
@@ -236,7 +235,7 @@ def upgrade() -> None:
     if op.get_bind().dialect.name == "sqlite":
         op.execute(
             "CREATE VIRTUAL TABLE memory_fts USING fts5"
-            "(text, tags, content = '', tokenize = 'porter unicode61 remove_diacritics 2')"
+            "(text, content = '', tokenize = 'porter unicode61 remove_diacritics 2')"
         )
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, select
 
-from memory_plane.models import AliasRow, EdgeRow, MentionRow, NodeRow, OperationRow, table
+from memory_plane.models import AliasRow, EdgeRow, MentionRow, NodeRow, OperationRow, effective, table
 from memory_plane.store.names import folded
 from memory_plane.types import Candidate, Memory, Mention, Node
 
@@ -28,7 +28,7 @@ _named = (
     .limit(PER_NAME)
 )
 _lately = (
-    select(_mentions.c.seq, OperationRow.agent, OperationRow.effective_at)
+    select(_mentions.c.seq, OperationRow.agent, effective())
     .join(OperationRow, OperationRow.seq == _mentions.c.seq)
     .where(_mentions.c.node == bindparam("node"))
     .order_by(_mentions.c.seq.desc())

@@ -40,12 +40,12 @@ _TERM = re.compile(rf"[{index.UNSPACED}]+|[^\W{index.UNSPACED}](?:[^\s{index.UNS
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH :query{where} LIMIT :most)"
 _OLDEST = "SELECT rowid FROM memory_fts WHERE memory_fts MATCH :query{where} ORDER BY rowid DESC LIMIT 1 OFFSET :most"
 _RANKED = (
-    "SELECT rowid, bm25(memory_fts, 1.0, 0.4) AS score FROM memory_fts WHERE memory_fts MATCH :query{where}"
+    "SELECT rowid, bm25(memory_fts) AS score FROM memory_fts WHERE memory_fts MATCH :query{where}"
     " AND rowid >= :oldest ORDER BY score, rowid DESC LIMIT :most"
 )
 _IN_TIME = (
-    " AND EXISTS (SELECT 1 FROM operations WHERE seq = memory_fts.rowid AND effective_at >= :since"
-    " AND effective_at < :until)"
+    " AND EXISTS (SELECT 1 FROM operations WHERE seq = memory_fts.rowid"
+    " AND coalesce(effective_at, created_at) >= :since AND coalesce(effective_at, created_at) < :until)"
 )
 _NAMED = " AND EXISTS (SELECT 1 FROM mentions WHERE seq = memory_fts.rowid AND node IN :nodes)"
 _newest = select(_log.c.seq, _log.c.text).order_by(_log.c.seq.desc()).limit(bindparam("scanned")).subquery()
@@ -86,7 +86,7 @@ class _Search:
     def __init__(self, connection: Connection, filters: Filters) -> None:
         self._connection = connection
         self._tags = [
-            f'tags : "{index.tag(name, value)}"'
+            index.tag(name, value)
             for name, value in (("agent", filters.agent), ("kind", filters.kind), ("project", filters.project))
             if value is not None
         ]

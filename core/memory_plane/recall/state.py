@@ -72,10 +72,9 @@ def items_total(connection: Connection) -> int:
     return connection.execute(select(func.count()).where(_items.c.status == "open")).scalar_one()
 
 
-def thoughts(connection: Connection, limit: int, *, agent: str | None = None) -> tuple[Thought, ...]:
-    """Return the newest visible thoughts, of one agent if it is given."""
-    chosen = _recent if agent is None else _recent.where(_thoughts.c.agent == agent)
-    return tuple(_as_thought(row) for row in connection.execute(chosen.limit(limit)))
+def thoughts(connection: Connection, limit: int) -> tuple[Thought, ...]:
+    """Return the newest visible thoughts."""
+    return tuple(_as_thought(row) for row in connection.execute(_recent.limit(limit)))
 
 
 def attended(

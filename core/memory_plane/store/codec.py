@@ -6,6 +6,7 @@ Mentions are kept as spans, since the text stands in the log; the rest points to
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -61,7 +62,7 @@ def decode(memory: Memory, text: str, *, plugin: str, version: str, rank: int) -
         plugin=plugin,
         version=version,
         rank=rank,
-        extraction=_read_extraction(answer, mentions) if "c" in answer else None,
+        extraction=_read_extraction(answer, mentions) if "e" in answer else None,
         classification=_read_classification(memory, answer, mentions) if "n" in answer else None,
         routing=_read_routing(answer) if "a" in answer else None,
     )
@@ -100,12 +101,12 @@ def _extraction(found: Extraction, positions: dict[Mention, int]) -> dict[str, A
         for claim in found.claims
     ]
     items = [_trim(item.kind, item.owner, item.to, item.object, _time(item.due_at)) for item in found.items]
-    return {"e": len(positions), "c": claims} | ({"i": items} if items else {})
+    return {"e": len(positions)} | ({"c": claims} if claims else {}) | ({"i": items} if items else {})
 
 
 def _read_extraction(answer: dict[str, Any], mentions: list[Mention]) -> Extraction:
     claims = []
-    for subject, relation, object_, start, end, confidence, *rest in answer["c"]:
+    for subject, relation, object_, start, end, confidence, *rest in answer.get("c", ()):
         polarity, valid_from, valid_until = (*rest, None, None, None)[:3]
         claims.append(
             Claim(
@@ -133,7 +134,9 @@ def _classification(memory: Memory, classification: Classification, positions: d
     for place, one in enumerate(classification.resolutions):
         ends.setdefault(one.node, place)
         new = one.node == new_node_id(memory.id, one.mention)
-        resolutions.append([_place(one.mention, positions), 0 if new else UUID(one.node).hex, one.probability])
+        at = _place(one.mention, positions)
+        known = [] if new and one.probability == 1 else ["" if new else _short(one.node), one.probability]
+        resolutions.append(at if not known else [at, *known])
     links = [
         _trim(
             ends.get(link.source, link.source),
@@ -145,17 +148,18 @@ def _classification(memory: Memory, classification: Classification, positions: d
         )
         for link in classification.links
     ]
-    return {"n": resolutions, "l": links}
+    return {"n": resolutions} | ({"l": links} if links else {})
 
 
 def _read_classification(memory: Memory, answer: dict[str, Any], mentions: list[Mention]) -> Classification:
     resolutions = []
-    for place, node, probability in answer["n"]:
+    for row in answer["n"]:
+        place, node, probability = row if isinstance(row, list) else (row, "", 1.0)
         mention = mentions[place]
-        id = str(UUID(node)) if node else new_node_id(memory.id, mention)
+        id = _long(node) if node else new_node_id(memory.id, mention)
         resolutions.append(Resolution(mention=mention, node=id, probability=probability))
     links = []
-    for source, relation, target, probability, *rest in answer["l"]:
+    for source, relation, target, probability, *rest in answer.get("l", ()):
         valid_from, valid_until = (*rest, None, None)[:2]
         links.append(
             Link(
@@ -174,6 +178,15 @@ def _read_routing(answer: dict[str, Any]) -> Routing:
     return Routing(
         attention=tuple(Attention(agent=agent, score=score, reason=reason) for agent, score, reason in answer["a"])
     )
+
+
+def _short(id: str) -> str:
+    """Write a UUID with 22 letters instead of 36."""
+    return urlsafe_b64encode(UUID(id).bytes).decode().rstrip("=")
+
+
+def _long(short: str) -> str:
+    return str(UUID(bytes=urlsafe_b64decode(f"{short}==")))
 
 
 def _time(at: datetime | None) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, select, update
 
-from memory_plane.models import AliasRow, EdgeRow, EvidenceRow, MentionRow, NodeRow, OperationRow, table
+from memory_plane.models import AliasRow, EdgeRow, EvidenceRow, MentionRow, NodeRow, OperationRow, effective, table
 from memory_plane.store import dialect
 from memory_plane.store.names import folded
 from memory_plane.types import Classification, Link, Mention, Resolution
@@ -70,7 +70,7 @@ def remove(connection: Connection, seq: int, found: Sequence[Classification]) ->
 def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int]]:
     """Yield (row, start, end) of the mentions that may name a node: all those of its earliest moment."""
     at = (
-        select(func.min(OperationRow.effective_at))
+        select(func.min(effective()))
         .join(_mentions, _mentions.c.seq == OperationRow.seq)
         .where(_mentions.c.node == node)
         .scalar_subquery()
@@ -78,7 +78,7 @@ def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int]
     first = (
         select(_mentions.c.seq, _mentions.c.start, _mentions.c.end)
         .join(OperationRow, OperationRow.seq == _mentions.c.seq)
-        .where(_mentions.c.node == node, OperationRow.effective_at == at)
+        .where(_mentions.c.node == node, effective() == at)
     )
     yield from connection.execute(first)
 
@@ -154,7 +154,7 @@ def _add_mentions(connection: Connection, seq: int, resolutions: Sequence[Resolu
         if place in settled:
             continue
         settled.add(place)
-        row = {"seq": seq, "start": mention.start, "end": mention.end, "node": node, "probability": one.probability}
+        row = {"seq": seq, "start": mention.start, "end": mention.end, "node": node}
         rows.append(row)
         names += [(name, node, part) for name, part in alias_names(mention.text, mention.type)]
     if rows:
@@ -209,7 +209,7 @@ def _add_evidence(
         key = known["key"]
         if any(known[name] != value for name, value in values.items()):
             connection.execute(update(_edges).where(_edges.c.key == key).values(**values))
-    row = {"edge": key, "seq": seq, "method": method, "probability": link.probability, "at": at}
+    row = {"edge": key, "seq": seq, "method": method, "probability": link.probability}
     row |= {"valid_from": link.valid_from, "valid_until": link.valid_until}
     connection.execute(dialect.insert_new(connection, _evidence), row)
 
@@ -224,11 +224,12 @@ def _remove_evidence(connection: Connection, seq: int, source: int, relation: st
     columns = (
         _evidence.c.method,
         _evidence.c.probability,
-        _evidence.c.at,
+        effective(),
         _evidence.c.valid_from,
         _evidence.c.valid_until,
     )
-    for word in connection.execute(select(*columns).where(_evidence.c.edge == known.key)):
+    words = select(*columns).join(_evidence, _evidence.c.seq == OperationRow.seq).where(_evidence.c.edge == known.key)
+    for word in connection.execute(words):
         values = _folded_edge(values, _Word(*word))
     if values is None:
         connection.execute(delete(_edges).where(_edges.c.key == known.key))

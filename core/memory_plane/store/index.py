@@ -13,8 +13,8 @@ from hashlib import blake2s
 
 from sqlalchemy import Connection, text
 
-_PUT = text("INSERT INTO memory_fts(rowid, text, tags) VALUES (:seq, :text, :tags)")
-_TAKE = text("INSERT INTO memory_fts(memory_fts, rowid, text, tags) VALUES ('delete', :seq, :text, :tags)")
+_PUT = text("INSERT INTO memory_fts(rowid, text) VALUES (:seq, :text)")
+_TAKE = text("INSERT INTO memory_fts(memory_fts, rowid, text) VALUES ('delete', :seq, :text)")
 _CLEAR = text("INSERT INTO memory_fts(memory_fts) VALUES ('delete-all')")
 
 UNSPACED = (
@@ -34,16 +34,15 @@ class Document:
 
     seq: int
     text: str
-    tags: str
 
 
 def document(seq: int, words: str, *, agent: str, kind: str, project: str | None, at: datetime) -> Document:
     """Make the indexed form of a memory: unspaced scripts taken apart, its date written out, its filters as words."""
     date = f"{at.day} {_MONTHS[at.month - 1]} {at.year} {at:%Y-%m-%d}"  # strftime("%B") would follow the locale
-    tags = [agent, date, tag("agent", agent), tag("kind", kind)]
+    parts = [agent, date, tag("agent", agent), tag("kind", kind)]
     if project is not None:
-        tags += [project, tag("project", project)]
-    return Document(seq, spaced(words), spaced(" ".join(tags)))
+        parts += [project, tag("project", project)]
+    return Document(seq, spaced(" ".join([*parts, words])))
 
 
 def spaced(words: str) -> str:
@@ -58,12 +57,12 @@ def tag(name: str, value: str) -> str:
 
 def put(connection: Connection, entry: Document) -> None:
     """Add a memory to the index."""
-    connection.execute(_PUT, {"seq": entry.seq, "text": entry.text, "tags": entry.tags})
+    connection.execute(_PUT, {"seq": entry.seq, "text": entry.text})
 
 
 def take(connection: Connection, entry: Document) -> None:
     """Remove a memory from the index; `entry` must equal what was put in."""
-    connection.execute(_TAKE, {"seq": entry.seq, "text": entry.text, "tags": entry.tags})
+    connection.execute(_TAKE, {"seq": entry.seq, "text": entry.text})
 
 
 def clear(connection: Connection) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, func, select
 
-from memory_plane.models import OperationRow, table
+from memory_plane.models import OperationRow, effective, table
 from memory_plane.operations import BODIES, TEXT_FIELD, iso, memory_of
 from memory_plane.store.dialect import Insert, upsert
 from memory_plane.types import Memory, Operation
@@ -18,8 +18,15 @@ _log = table(OperationRow)
 COLUMNS = (_log.c.seq, _log.c.id, _log.c.op, _log.c.agent, _log.c.created_at, _log.c.text, _log.c.body)
 """What `restore` needs of a row."""
 
+_USUAL: dict[str, dict[str, Any]] = {
+    "thought": {"kind": "thought", "origin": "agent"},
+    "fact": {"confidence": 1.0, "origin": "agent"},
+}
+"""What most bodies say is not stored. Rows rely on it, so it can never change."""
+
+_effective = effective().label("effective")
 _by_id = select(*COLUMNS).where(_log.c.id == bindparam("id"))
-_by_seq = select(*COLUMNS, _log.c.effective_at).where(_log.c.seq == bindparam("seq"))
+_by_seq = select(*COLUMNS, _effective).where(_log.c.seq == bindparam("seq"))
 _prefix = select(_log.c.id).where(_log.c.id.between(bindparam("low"), bindparam("high"))).limit(10)
 
 
@@ -33,7 +40,7 @@ def insert(connection: Connection, operation: Operation, effective_at: datetime)
             "op": operation.op,
             "agent": operation.agent,
             "created_at": operation.created_at,
-            "effective_at": effective_at,
+            "effective_at": None if effective_at == operation.created_at else effective_at,
             "target": target_of(operation),
             "text": words,
             "body": body,
@@ -64,7 +71,7 @@ def memory(connection: Connection, seq: int) -> tuple[Memory, datetime] | None:
     """Return the memory in this row and its effective time, None where it holds another operation or nothing."""
     row = connection.execute(_by_seq, {"seq": seq}).one_or_none()
     found = None if row is None else memory_of(restore(row))
-    return None if row is None or found is None else (found, row.effective_at)
+    return None if row is None or found is None else (found, row.effective)
 
 
 def find(connection: Connection, prefix: str) -> list[str]:
@@ -83,9 +90,9 @@ def count(connection: Connection) -> int:
 
 def replay(connection: Connection, batch: int = 1000) -> Iterator[tuple[int, Operation, datetime]]:
     """Yield every operation as (row, operation, effective time) in (created_at, id) order."""
-    ordered = select(*COLUMNS, _log.c.effective_at).order_by(_log.c.created_at, _log.c.id)
+    ordered = select(*COLUMNS, _effective).order_by(_log.c.created_at, _log.c.id)
     for row in connection.execute(ordered.execution_options(yield_per=batch)):
-        yield row.seq, restore(row), row.effective_at
+        yield row.seq, restore(row), row.effective
 
 
 def memories(connection: Connection) -> list[int]:
@@ -96,7 +103,7 @@ def memories(connection: Connection) -> list[int]:
 
 def restore(row: Row[*tuple[Any, ...]]) -> Operation:
     """Make the operation of a row with `COLUMNS`."""
-    body: dict[str, Any] = json.loads(row.body)
+    body: dict[str, Any] = {**_USUAL.get(row.op, {}), **json.loads(row.body)}
     if row.text is not None:
         body[TEXT_FIELD[row.op]] = row.text
     return Operation(id=row.id, op=row.op, agent=row.agent, created_at=row.created_at, body=body)
@@ -115,6 +122,7 @@ def record(operation: Operation) -> Mapping[str, Any]:
 
 def _apart(operation: Operation) -> tuple[str | None, str]:
     field = TEXT_FIELD.get(operation.op)
-    rest = {name: value for name, value in operation.body.items() if name != field}
+    usual = _USUAL.get(operation.op, {})
+    rest = {name: value for name, value in operation.body.items() if name != field and usual.get(name) != value}
     words = operation.body.get(field) if field is not None else None
     return words, json.dumps(rest, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

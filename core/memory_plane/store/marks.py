@@ -13,12 +13,10 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
 
-from memory_plane.models import OperationRow, table
+from memory_plane.models import OperationRow, effective, table
 
 _log = table(OperationRow)
-_about = (
-    select(_log.c.op, _log.c.body).where(_log.c.target == bindparam("target")).order_by(_log.c.effective_at, _log.c.id)
-)
+_about = select(_log.c.op, _log.c.body).where(_log.c.target == bindparam("target")).order_by(effective(), _log.c.id)
 
 
 @dataclass(slots=True)
