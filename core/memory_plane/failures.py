@@ -1,0 +1,70 @@
+"""What went wrong with plugins, remembered beyond the process that saw it: `failures.jsonl` in the home."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+KEPT = timedelta(days=7)
+"""A failure older than this is forgotten: the plugin was probably mended."""
+
+_BYTES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One thing that went wrong: in a hook, or at the stage of its life that `where` names."""
+
+    plugin: str
+    where: str
+    error: str
+    at: datetime
+
+    def __str__(self) -> str:
+        if self.where == "choose":
+            return f"plugin {self.plugin!r} is {self.error}"
+        return f"plugin {self.plugin!r} failed in {self.where!r} and was skipped: {self.error}"
+
+
+class FailureLog:
+    """A line a failure. It never raises: a full disk must not make a broken plugin worse."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def add(self, failure: Failure) -> None:
+        """Append a failure; the older half goes when the file has grown too long."""
+        line = json.dumps(asdict(failure) | {"at": failure.at.isoformat()}) + "\n"
+        with suppress(OSError):
+            self._shorten()
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                os.write(file, line.encode())
+            finally:
+                os.close(file)
+
+    def latest(self) -> dict[str, Failure]:
+        """Return the latest failure of each plugin."""
+        since = datetime.now(UTC) - KEPT
+        return {failure.plugin: failure for failure in self._read() if failure.at > since}
+
+    def _read(self) -> Iterator[Failure]:
+        try:
+            lines = self.path.read_bytes().splitlines()
+        except OSError:
+            return
+        for line in lines:
+            with suppress(ValueError, TypeError, KeyError):  # a torn or foreign line is no failure of a plugin
+                record = json.loads(line)
+                yield Failure(**record | {"at": datetime.fromisoformat(record["at"]).astimezone(UTC)})
+
+    def _shorten(self) -> None:
+        with suppress(FileNotFoundError):
+            if self.path.stat().st_size > _BYTES:
+                lines = self.path.read_bytes().splitlines(keepends=True)
+                self.path.write_bytes(b"".join(lines[len(lines) // 2 :]))
