@@ -10,6 +10,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
+from uuid import UUID
 
 from memory_plane import schema, spool
 from memory_plane.database import Database
@@ -242,13 +243,11 @@ class Plane:
         for path, event in spool.read(self.home):
             if event is None:
                 spool.set_aside(path)
-                continue
-            failures = len(self.plugins.failures)
-            answers = self.plugins.ingest(event)
-            if len(self.plugins.failures) == failures:
-                stored += sum(self._take_in(answer) for _, answer in answers)
-                spool.done(path)
-                events += 1
+            elif event.agent in self.plugins.agents:  # others wait for their plugin
+                taken = self._take_event(event)
+                spool.failed(path) if taken is None else spool.done(path)
+                events += taken is not None
+                stored += taken or 0
         names = [info.name for info in self.plugins.infos() if info.state == "active" and "ingest" in info.hooks]
         stored += sum(self._poll(name) for name in names)
         enriched = self._pipeline.work(datetime.now(UTC))
@@ -256,6 +255,14 @@ class Plane:
             self._renderer.mark_dirty()
         failures_now = tuple(str(failure) for failure in self.plugins.failures[known:])
         return IngestReport(events=events, polled=len(names), stored=stored, enriched=enriched, failures=failures_now)
+
+    def _take_event(self, event: Event) -> int | None:
+        """Return how many operations an event became, None if its plugin failed on it."""
+        failures = len(self.plugins.failures)
+        answers = self.plugins.ingest(event)
+        if len(self.plugins.failures) > failures:
+            return None
+        return sum(self._take_in(answer) for _, answer in answers)
 
     def _poll(self, plugin: str) -> int:
         with self.database.reading() as connection:
@@ -352,11 +359,12 @@ class Plane:
 
     def get(self, id: str) -> dict[str, Any] | None:
         """Return the operation with this id as JSON holds it, with its `state` if it is a memory; None if unknown."""
+        try:
+            canonical = str(UUID(id))
+        except ValueError:
+            return None
         with self.database.reading() as connection:
-            try:
-                found = log.get(connection, id)
-            except ValueError:
-                return None
+            found = log.get(connection, canonical)
             if found is None:
                 return None
             seq, operation = found

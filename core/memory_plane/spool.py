@@ -13,6 +13,8 @@ from memory_plane.redact import redact_value
 from memory_plane.types import Event
 
 FOLDER = "spool"
+MAX_TRIES = 5
+"""How often a plugin may fail on an event before the event is kept aside."""
 
 
 def put(home: Path, event: Event) -> Path:
@@ -52,6 +54,16 @@ def done(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
+def failed(path: Path) -> None:
+    """Count a failed try in the file's name; after the last one keep the event aside, for a person to look at."""
+    stem, _, tries = path.stem.partition(".")
+    count = int(tries or 0) + 1
+    if count >= MAX_TRIES:
+        set_aside(path)
+    else:
+        path.replace(path.with_name(f"{stem}.{count}.json"))
+
+
 def set_aside(path: Path) -> None:
-    """Keep what is no event out of the way, for a person to look at."""
+    """Keep what is no event, or what no plugin can take in, out of the way."""
     path.replace(path.with_suffix(".bad"))

@@ -1,0 +1,91 @@
+"""Pages as files below the home: written whole, only when changed, readable by their owner only."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from memory_plane.types import View
+
+logger = logging.getLogger(__name__)
+
+SUFFIXES = frozenset({".md", ".txt", ".json", ".html", ".csv"})
+"""What a page may be: the database, the outbox, the settings and the token are none."""
+
+_LEFT_BEHIND = ".view-tmp"
+_ABANDONED_AFTER = 60.0
+
+
+def write_views(home: Path, views: Iterable[View]) -> list[Path]:
+    """Write each view below `home` and return the files that changed; one that cannot be written is only logged."""
+    written: list[Path] = []
+    taken: set[str] = set()
+    for view in views:
+        try:
+            path = _target(home, view, taken)
+            if _write(path, view.text.encode()):
+                written.append(path)
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            logger.warning("the page %r was not written: %s", str(getattr(view, "path", view)), error)
+    return written
+
+
+def _target(home: Path, view: View, taken: set[str]) -> Path:
+    """Return where the view goes, its folders made; refuse what is not its own place below the home."""
+    path = Path(view.path)
+    if path.is_absolute() or not path.parts or ".." in path.parts:
+        raise ValueError("its path must lie below the home")
+    if path.suffix.lower() not in SUFFIXES or any(part.startswith(".") for part in path.parts):
+        raise ValueError(f"a page is no hidden file and ends in one of {', '.join(sorted(SUFFIXES))}")
+    if (name := path.as_posix().casefold()) in taken:
+        raise ValueError("another page has this path")
+    taken.add(name)
+    folder = home
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for part in path.parts[:-1]:
+        folder = folder / part
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if folder.is_symlink():
+            raise ValueError(f"{folder} is a link and may lead out of the home")
+    return folder / path.name
+
+
+def _write(path: Path, content: bytes) -> bool:
+    if _is_same(path, content):
+        return False
+    _sweep(path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=_LEFT_BEHIND, dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return True
+
+
+def _is_same(path: Path, content: bytes) -> bool:
+    """A link, or a file that others may read, is replaced even when its content is right."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return False
+    private = os.name == "nt" or stat.S_IMODE(found.st_mode) == 0o600
+    return stat.S_ISREG(found.st_mode) and private and found.st_size == len(content) and path.read_bytes() == content
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a writer that was killed left behind."""
+    for left in folder.glob(f".*{_LEFT_BEHIND}"):
+        try:
+            if time.time() - left.lstat().st_mtime > _ABANDONED_AFTER:
+                left.unlink()
+        except OSError:
+            continue  # another writer was faster
