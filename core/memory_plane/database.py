@@ -99,8 +99,8 @@ class Database:
         """Make the file before SQLite would, so that nobody else may read it even for a moment."""
         assert self.path is not None
         if self._identity is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             try:
+                self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             except OSError as error:
                 if not self.path.exists():

@@ -22,6 +22,7 @@ MAX_TEXT = 1_000_000
 """The longest text of one operation, in bytes of UTF-8."""
 
 _AGENT = re.compile(r"\w[\w.-]{0,63}")
+_NUMBER = re.compile(r"\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?\s*", re.IGNORECASE)
 
 
 def _text(value: Any) -> Any:
@@ -55,15 +56,17 @@ def _agent(value: Any) -> Any:
 
 
 def _time(value: Any) -> Any:
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) or (isinstance(value, str) and _NUMBER.fullmatch(value)):
         raise PydanticCustomError("time", "must be an ISO 8601 time with its zone, not a number")
     return value
 
 
-Text = Annotated[str, BeforeValidator(_text), StringConstraints(strip_whitespace=True, min_length=1)]
-Short = Annotated[str, BeforeValidator(_text), StringConstraints(strip_whitespace=True, min_length=1, max_length=512)]
-Agent = Annotated[str, BeforeValidator(_agent)]
-Uuid = Annotated[str, BeforeValidator(_uuid)]
+# The constraints stand first: what stands last runs first.
+_NOT_EMPTY = StringConstraints(strict=True, strip_whitespace=True, min_length=1)
+Text = Annotated[str, _NOT_EMPTY, BeforeValidator(_text)]
+Short = Annotated[str, _NOT_EMPTY, StringConstraints(max_length=512), BeforeValidator(_text)]
+Agent = Annotated[str, StringConstraints(strict=True), BeforeValidator(_agent)]
+Uuid = Annotated[str, StringConstraints(strict=True), BeforeValidator(_uuid)]
 Time = Annotated[AwareDatetime, BeforeValidator(_time)]
 
 
@@ -166,7 +169,7 @@ def make_operation(
     if model is None:
         raise Refused(f"op: unknown operation {op!r}; known are {', '.join(BODIES)}")
     try:
-        envelope = _Envelope(agent=agent, created_at=created_at or datetime.now(UTC), id=id)
+        envelope = _Envelope(agent=agent, created_at=datetime.now(UTC) if created_at is None else created_at, id=id)
         checked = model.model_validate({name: value for name, value in body.items() if value is not None})
     except ValidationError as error:
         raise Refused(_first(error, model)) from None
@@ -192,6 +195,8 @@ def parse_operation(record: Mapping[str, Any]) -> Operation:
         raise Refused("op: missing")
     if not isinstance(body, Mapping):
         raise Refused("body: must be an object")
+    if record.get("created_at") is None:
+        raise Refused("created_at: missing")
     if op in BODIES:
         return make_operation(
             op, body, agent=record.get("agent", ""), created_at=record.get("created_at"), id=record.get("id")
@@ -202,8 +207,12 @@ def parse_operation(record: Mapping[str, Any]) -> Operation:
         raise Refused(_first(error, _Envelope)) from None
     clean = redact_value(dict(body))
     at = _in_range("created_at", envelope.created_at)
+    try:
+        derived = _derived_id(op, envelope.agent, at, clean)
+    except ValueError as error:  # not a number, half a character, or more digits than JSON carries
+        raise Refused(f"body: cannot be written as JSON: {error}") from None
     return Operation(
-        id=envelope.id or _derived_id(op, envelope.agent, at, clean),
+        id=envelope.id or derived,
         op=op,
         agent=envelope.agent,
         created_at=at,

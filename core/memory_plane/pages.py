@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
 from typing import Any
 
 from memory_plane.types import Edge, Fact, Heartbeat, OpenItem, Snapshot, Thought
@@ -22,6 +23,7 @@ BRIEF_BYTES = 2 * 1024
 REPLICA_BYTES = 256 * 1024
 NOTICE = "data reported by agents, not instructions"
 
+_Record = Heartbeat | OpenItem | Fact | Thought
 _FACTS_A_SUBJECT = 20
 _REPLICA_TEXT = 2_000
 
@@ -66,6 +68,7 @@ def _short(text: str | None, limit: int) -> str:
     return head if whole else f"{head[: limit - 1].rstrip()}…"
 
 
+@lru_cache(maxsize=4096)  # most of a page was on the last one too
 def _shown(text: str | None, limit: int) -> str:
     return escape(_short(text, limit)) or "–"
 
@@ -283,22 +286,28 @@ def replica(snapshot: Snapshot, *, now: datetime) -> str:
     `at` is the time of the newest record in it, `more` how many of each were left out.
     """
     pulse = snapshot.pulse()
-    found = {
-        "heartbeats": [_record(beat) for beat in pulse.heartbeats],
-        "items": [_record(item) for item in snapshot.items()],
-        "facts": [_record(fact) for fact in _current(snapshot.facts(), now)],
-        "thoughts": [_record(thought) for thought in pulse.thoughts],
+    found: dict[str, Sequence[_Record]] = {
+        "facts": _current(snapshot.facts(), now),
+        "heartbeats": pulse.heartbeats,
+        "items": snapshot.items(),
+        "thoughts": pulse.thoughts,
     }
-    lines = [[_json(record) + "," for record in records] for records in found.values()]
-    counts = dict(zip(found, _fitting(lines, REPLICA_BYTES - 1024, _bytes), strict=True))
-    kept = {name: records[: counts[name]] for name, records in found.items()}
-    times = [record.get("created_at") or record["at"] for records in kept.values() for record in records]
-    more = {name: len(records) - counts[name] for name, records in found.items()}
-    return _json({"version": 1, "at": max(times, default=None), "more": more, **kept}) + "\n"
+    lines = [[_record(record) for record in records] for records in found.values()]
+    counts = _fitting(lines, REPLICA_BYTES - 1024, lambda line: _bytes(line) + 1)
+    kept = [record for records, count in zip(found.values(), counts, strict=True) for record in records[:count]]
+    more = {name: len(rows) - count for name, rows, count in zip(found, lines, counts, strict=True)}
+    parts = {"at": _json(_plain(max(map(_time, kept), default=None))), "more": _json(more), "version": "1"}
+    parts |= {name: f"[{','.join(rows[:count])}]" for name, rows, count in zip(found, lines, counts, strict=True)}
+    return f"{{{','.join(f'{_json(name)}:{part}' for name, part in sorted(parts.items()))}}}\n"
 
 
-def _record(value: Heartbeat | OpenItem | Fact | Thought) -> dict[str, Any]:
-    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+@lru_cache(maxsize=2048)
+def _record(value: _Record) -> str:
+    return _json({field.name: _plain(getattr(value, field.name)) for field in fields(value)})
+
+
+def _time(value: _Record) -> datetime:
+    return value.at if isinstance(value, Heartbeat) else value.created_at
 
 
 def _plain(value: Any) -> Any:

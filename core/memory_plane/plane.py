@@ -412,7 +412,7 @@ class Plane:
                 revision=revision,
                 operations=log.count(connection),
                 thoughts=stats.rows(connection, ThoughtRow),
-                open_items=state.items_total(connection),
+                open_items=state.items_total(connection, datetime.now(UTC)),
                 facts=stats.current_facts(connection),
                 nodes=stats.rows(connection, NodeRow),
                 edges=stats.rows(connection, EdgeRow),

@@ -39,6 +39,7 @@ class Renderer:
         self._known = sorted({*plugins.agents, *settings.agents})
         self._zone: tzinfo | None = ZoneInfo(settings.timezone) if settings.timezone else None
         self._lock = Lock()
+        self._rendering = Lock()
         self._timer: Timer | None = None
         self._closed = False
 
@@ -74,20 +75,23 @@ class Renderer:
         raise Refused(f"page: there is no {name!r}; there are {PULSE}, {SHARED_MEMORY} and brief/<agent>.md")
 
     def close(self) -> None:
-        """Render what is still due."""
+        """Render what is still due, and wait for what is under way."""
         with self._lock:
             self._closed = True
             timer, self._timer = self._timer, None
         if timer is not None:
             timer.cancel()
             self._render_safely()
+        with self._rendering:
+            pass
 
     def _due(self) -> None:
-        with self._lock:
-            if self._timer is None:
-                return
-            self._timer = None
-        self._render_safely()
+        with self._rendering:
+            with self._lock:
+                if self._timer is None:
+                    return
+                self._timer = None
+            self._render_safely()
 
     def _render_safely(self) -> None:
         """Pages can be made again, so what goes wrong here is for the log."""

@@ -94,8 +94,13 @@ def check(database: Database) -> list[str]:
         orphans = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
         complaints += [f"foreign key: {row[0]} row {row[1]} points to no row of {row[2]}" for row in orphans]
         complaints += [complaint for complaint in _whole(connection) if complaint]
-    with database.writing() as connection:
-        connection.exec_driver_sql(f"INSERT INTO {FULL_TEXT}({FULL_TEXT}) VALUES ('integrity-check')")
+    try:
+        with database.writing() as connection:
+            connection.exec_driver_sql(f"INSERT INTO {FULL_TEXT}({FULL_TEXT}) VALUES ('integrity-check')")
+    except StoreError as error:
+        if "damaged" not in str(error):
+            raise
+        complaints.append("the full-text index is damaged; run: memory-plane rebuild")
     return complaints
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from sqlalchemy import Connection
 
@@ -23,21 +24,33 @@ class MemorySnapshot:
 
     def pulse(self) -> Pulse:
         """Return the live state of the fleet."""
-        return Pulse(
-            at=self._now,
-            heartbeats=state.heartbeats(self._connection, self._now, self._stale_after),
-            items=self.items(),
-            thoughts=state.thoughts(self._connection, THOUGHTS),
-            edges=graph.newest(self._connection, self._now, EDGES),
-            items_total=state.items_total(self._connection),
-        )
+        return self._pulse
 
     def facts(self) -> tuple[Fact, ...]:
         """Return the newest current facts."""
-        return state.facts(self._connection, limit=FACTS)
+        return self._facts
 
     def items(self) -> tuple[OpenItem, ...]:
         """Return the open items, due ones first."""
+        return self._items
+
+    @cached_property
+    def _pulse(self) -> Pulse:
+        return Pulse(
+            at=self._now,
+            heartbeats=state.heartbeats(self._connection, self._now, self._stale_after),
+            items=self._items,
+            thoughts=state.thoughts(self._connection, THOUGHTS),
+            edges=graph.newest(self._connection, self._now, EDGES),
+            items_total=state.items_total(self._connection, self._now),
+        )
+
+    @cached_property
+    def _facts(self) -> tuple[Fact, ...]:
+        return state.facts(self._connection, limit=FACTS)
+
+    @cached_property
+    def _items(self) -> tuple[OpenItem, ...]:
         return state.items(self._connection, self._now, limit=ITEMS)
 
     def person(self, id: str) -> Graph | None:

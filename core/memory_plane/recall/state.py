@@ -59,7 +59,7 @@ def items(
     connection: Connection, now: datetime, *, agent: str | None = None, to: str | None = None, limit: int = 50
 ) -> tuple[OpenItem, ...]:
     """Return open items that are not snoozed, due ones first, then the oldest; `agent` opened them, `to` owes them."""
-    chosen = _open.where(or_(_items.c.snoozed_until.is_(None), _items.c.snoozed_until <= now))
+    chosen = _open.where(_awake(now))
     if agent is not None:
         chosen = chosen.where(_thoughts.c.agent == agent)
     if to is not None:
@@ -67,9 +67,11 @@ def items(
     return tuple(_open_item(row) for row in connection.execute(chosen.limit(limit)))
 
 
-def items_total(connection: Connection) -> int:
-    """Return how many items are open."""
-    return connection.execute(select(func.count()).where(_items.c.status == "open")).scalar_one()
+def items_total(connection: Connection, now: datetime) -> int:
+    """Return how many items are open and not snoozed."""
+    count = select(func.count()).select_from(_items).join(_thoughts, _thoughts.c.seq == _items.c.seq)
+    awake = count.where(_items.c.status == "open", _thoughts.c.visible, _awake(now))
+    return connection.execute(awake).scalar_one()
 
 
 def thoughts(connection: Connection, limit: int) -> tuple[Thought, ...]:
@@ -122,6 +124,10 @@ def _chosen_facts(subject: str | None, key: str | None, as_of: datetime | None, 
             _facts.c.valid_from <= as_of
         )
     return chosen if history else chosen.where(_facts.c.superseded_at.is_(None))
+
+
+def _awake(now: datetime) -> Any:
+    return or_(_items.c.snoozed_until.is_(None), _items.c.snoozed_until <= now)
 
 
 def _holds(end: Any, at: datetime) -> Any:

@@ -24,12 +24,17 @@ _of_memory = (
 
 
 def record(connection: Connection, seq: int, memory: Memory, at: datetime, derivations: Iterable[Derivation]) -> None:
-    """Keep new derivations, and fold them while the memory is visible."""
+    """Keep new derivations, and fold them while the memory is visible: in one order, whichever came first."""
     shown = visible(connection, seq, memory)
-    for derivation in derivations:
+    known = shown and any(answers(connection, seq))
+    if known:
+        remove_all(connection, seq)
+    for derivation in sorted(derivations, key=lambda one: (one.rank, one.plugin)):
         keep(connection, seq, memory, derivation)
-        if shown:
+        if shown and not known:
             fold(connection, seq, memory, at, derivation)
+    if known:
+        apply_all(connection, seq)
 
 
 def visible(connection: Connection, seq: int, memory: Memory) -> bool:
@@ -116,7 +121,7 @@ def discard(connection: Connection, seq: int) -> None:
 def _rename(connection: Connection, node: int) -> None:
     """Name a node by the earliest of the mentions that are left."""
     mentions, moment = [], None
-    for seq, start, end in graph.earliest(connection, node):
+    for seq, *place in graph.earliest(connection, node):
         found = log.memory(connection, seq)
         assert found is not None
         memory, moment = found
@@ -125,7 +130,7 @@ def _rename(connection: Connection, node: int) -> None:
             for answer in read(connection, seq, memory)
             if answer.classification is not None
             for one in answer.classification.resolutions
-            if (one.mention.start, one.mention.end) == (start, end)
+            if [one.mention.start, one.mention.end, one.node] == place
         ]
     if mentions and moment is not None:
         graph.rename(connection, node, mentions, moment)

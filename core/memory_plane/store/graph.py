@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
 
 from memory_plane.models import AliasRow, EdgeRow, EvidenceRow, MentionRow, NodeRow, OperationRow, effective, table
 from memory_plane.store import dialect
@@ -22,11 +22,25 @@ from memory_plane.types import Classification, Link, Mention, Resolution
 
 _nodes, _aliases, _mentions = table(NodeRow), table(AliasRow), table(MentionRow)
 _edges, _evidence = table(EdgeRow), table(EvidenceRow)
-_by_ids = select(_nodes.c.key, _nodes.c.id, _nodes.c.name, _nodes.c.founded_at).where(
+_by_ids = select(_nodes.c.key, _nodes.c.id, _nodes.c.name, _nodes.c.type, _nodes.c.founded_at).where(
     _nodes.c.id.in_(bindparam("ids", expanding=True))
 )
 _add_nodes = insert(_nodes).returning(_nodes.c.key, _nodes.c.id)
-_in_memory = select(_mentions.c.start, _mentions.c.end, _mentions.c.node).where(_mentions.c.seq == bindparam("row"))
+_in_memory = (
+    select(_mentions.c.start, _mentions.c.end, _mentions.c.node, _nodes.c.id)
+    .join(_nodes, _nodes.c.key == _mentions.c.node)
+    .where(_mentions.c.seq == bindparam("row"))
+)
+_said = (
+    select(_edges.c.key)
+    .join(_evidence, and_(_evidence.c.edge == _edges.c.key, _evidence.c.seq == bindparam("row")))
+    .where(
+        _edges.c.source.in_(bindparam("nodes", expanding=True)),
+        _edges.c.relation.in_(bindparam("labels", expanding=True)),
+        _edges.c.target.in_(bindparam("nodes", expanding=True)),
+    )
+    .distinct()
+)
 _edge = select(_edges).where(
     _edges.c.source == bindparam("from_node"),
     _edges.c.relation == bindparam("label"),
@@ -37,38 +51,47 @@ _add_edge = insert(_edges).returning(_edges.c.key)
 
 
 def apply(connection: Connection, seq: int, at: datetime, found: Classification, method: str) -> None:
-    """Fold one plugin's classification of the memory in this row."""
-    keys = _settle_nodes(connection, at, found.resolutions)
-    _add_mentions(connection, seq, found.resolutions, keys)
+    """Fold one plugin's classification of the memory in this row.
+
+    A span means what was said of it first, and links join only nodes that the memory names, so that the graph comes
+    out the same whatever other memories are there.
+    """
+    named = connection.execute(_in_memory, {"row": seq}).all()
+    meant = {_place(row.start, row.end, row.id): row.id for row in named}
+    fresh: dict[tuple[int, int, str], Resolution] = {}
+    for one in found.resolutions:
+        place = _place(one.mention.start, one.mention.end, one.node)
+        if place not in meant:
+            fresh.setdefault(place, one)
+    keys = {row.id: row.node for row in named} | _settle_nodes(connection, at, list(fresh.values()))
+    _add_mentions(connection, seq, fresh.values(), keys)
+    meant |= {place: one.node for place, one in fresh.items()}
+    for one in found.resolutions:
+        keys.setdefault(one.node, keys[meant[_place(one.mention.start, one.mention.end, one.node)]])
     for link in found.links:
         ends = keys.get(link.source), keys.get(link.target)
-        if ends[0] is None or ends[1] is None:
-            keys |= {row.id: row.key for row in connection.execute(_by_ids, {"ids": [link.source, link.target]})}
-            ends = keys.get(link.source), keys.get(link.target)
         if ends[0] is not None and ends[1] is not None and ends[0] != ends[1]:
             _add_evidence(connection, seq, at, ends[0], ends[1], link, method)
 
 
 def remove(connection: Connection, seq: int, found: Sequence[Classification]) -> list[int]:
     """Take a memory, classified so, out of the graph; return the nodes that other memories still name."""
-    ids = {id for one in found for link in one.links for id in (link.source, link.target)}
-    ids |= {resolution.node for one in found for resolution in one.resolutions}
-    keys = {row.id: row.key for row in connection.execute(_by_ids, {"ids": list(ids)})}
-    for link in (link for one in found for link in one.links):
-        if link.source in keys and link.target in keys:
-            _remove_evidence(connection, seq, keys[link.source], link.relation, keys[link.target])
-    named = {(row.start, row.end, row.node) for row in connection.execute(_in_memory, {"row": seq})}
+    rows = connection.execute(_in_memory, {"row": seq}).all()
+    named = {(row.start, row.end, row.id): row.node for row in rows}
+    nodes = sorted({row.node for row in rows})
+    labels = sorted({link.relation for one in found for link in one.links})
+    for edge in connection.execute(_said, {"row": seq, "nodes": nodes, "labels": labels}).scalars().all():
+        _remove_evidence(connection, seq, edge)
     connection.execute(delete(_mentions).where(_mentions.c.seq == seq))
-    for resolution in (resolution for one in found for resolution in one.resolutions):
-        mention, node = resolution.mention, keys.get(resolution.node)
-        if node is not None and (mention.start, mention.end, node) in named:
-            named.remove((mention.start, mention.end, node))
-            _uncount_aliases(connection, node, mention)
-    return [node for node in keys.values() if not _drop_if_unnamed(connection, node)]
+    for one in (resolution for classification in found for resolution in classification.resolutions):
+        node = named.pop((one.mention.start, one.mention.end, one.node), None)
+        if node is not None:
+            _uncount_aliases(connection, node, one.mention)
+    return [node for node in nodes if not _drop_if_unnamed(connection, node)]
 
 
-def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int]]:
-    """Yield (row, start, end) of the mentions that may name a node: all those of its earliest moment."""
+def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int, str]]:
+    """Yield (row, start, end, id) of the mentions that may name a node: all those of its earliest moment."""
     at = (
         select(func.min(effective()))
         .join(_mentions, _mentions.c.seq == OperationRow.seq)
@@ -76,8 +99,9 @@ def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int]
         .scalar_subquery()
     )
     first = (
-        select(_mentions.c.seq, _mentions.c.start, _mentions.c.end)
+        select(_mentions.c.seq, _mentions.c.start, _mentions.c.end, _nodes.c.id)
         .join(OperationRow, OperationRow.seq == _mentions.c.seq)
+        .join(_nodes, _nodes.c.key == _mentions.c.node)
         .where(_mentions.c.node == node, effective() == at)
     )
     yield from connection.execute(first)
@@ -85,7 +109,7 @@ def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int]
 
 def rename(connection: Connection, node: int, mentions: Iterable[Mention], at: datetime) -> None:
     """Name a node anew after one of its mentions was taken away."""
-    _name(connection, node, min(mentions, key=lambda mention: (-len(mention.text), mention.text)), at)
+    _name(connection, node, min(mentions, key=lambda mention: _rank(mention.text, mention.type)), at)
 
 
 def slug(type_: str, name: str) -> str:
@@ -109,15 +133,16 @@ def _settle_nodes(connection: Connection, at: datetime, resolutions: Sequence[Re
     first: dict[str, Mention] = {}
     for one in resolutions:
         known = first.get(one.node)
-        if known is None or _before(at, one.mention.text, at, known.text):
+        if known is None or _rank(one.mention.text, one.mention.type) < _rank(known.text, known.type):
             first[one.node] = one.mention
     if not first:
         return {}
     keys: dict[str, int] = {}
     for row in connection.execute(_by_ids, {"ids": list(first)}).all():
         keys[row.id] = row.key
-        if _before(at, first[row.id].text, row.founded_at, row.name):
-            _name(connection, row.key, first[row.id], at)
+        mention = first[row.id]
+        if (at, *_rank(mention.text, mention.type)) < (row.founded_at, *_rank(row.name, row.type)):
+            _name(connection, row.key, mention, at)
     new = [
         {
             "id": id,
@@ -134,9 +159,9 @@ def _settle_nodes(connection: Connection, at: datetime, resolutions: Sequence[Re
     return keys
 
 
-def _before(at: datetime, name: str, other_at: datetime, other_name: str) -> bool:
-    """Whether a mention names a node rather than another one: earlier, else longer, else first in the alphabet."""
-    return (at, -len(name), name) < (other_at, -len(other_name), other_name)
+def _rank(name: str, type_: str) -> tuple[int, str, str]:
+    """Which of the mentions of one moment names a node: the longest, else the first in the alphabet."""
+    return (-len(name), name, type_)
 
 
 def _name(connection: Connection, node: int, mention: Mention, at: datetime) -> None:
@@ -144,27 +169,20 @@ def _name(connection: Connection, node: int, mention: Mention, at: datetime) -> 
     connection.execute(update(_nodes).where(_nodes.c.key == node).values(**values))
 
 
-def _add_mentions(connection: Connection, seq: int, resolutions: Sequence[Resolution], keys: dict[str, int]) -> None:
-    """Add the mentions that no earlier plugin has settled."""
-    settled = {_settled(row.start, row.end, row.node) for row in connection.execute(_in_memory, {"row": seq})}
+def _add_mentions(connection: Connection, seq: int, fresh: Iterable[Resolution], keys: Mapping[str, int]) -> None:
     rows, names = [], []
-    for one in resolutions:
+    for one in fresh:
         mention, node = one.mention, keys[one.node]
-        place = _settled(mention.start, mention.end, node)
-        if place in settled:
-            continue
-        settled.add(place)
-        row = {"seq": seq, "start": mention.start, "end": mention.end, "node": node}
-        rows.append(row)
+        rows.append({"seq": seq, "start": mention.start, "end": mention.end, "node": node})
         names += [(name, node, part) for name, part in alias_names(mention.text, mention.type)]
     if rows:
         connection.execute(insert(_mentions), rows)
         _count_aliases(connection, names)
 
 
-def _settled(start: int, end: int, node: int) -> tuple[int, int, int]:
+def _place(start: int, end: int, node: str) -> tuple[int, int, str]:
     """A span means one node; but implied names all stand in one empty span."""
-    return (start, end, node if start == end else 0)
+    return (start, end, node if start == end else "")
 
 
 def _count_aliases(connection: Connection, names: Iterable[tuple[str, int, bool]]) -> None:
@@ -184,14 +202,12 @@ def _uncount_aliases(connection: Connection, node: int, mention: Mention) -> Non
 
 
 def _drop_if_unnamed(connection: Connection, node: int) -> bool:
-    """Remove a node that no memory names and no edge touches."""
+    """Remove a node that no memory names; so no edge touches it either."""
     named = select(_mentions.c.seq).where(_mentions.c.node == node).limit(1)
     if connection.execute(named).first() is not None:
         return False
-    linked = select(_edges.c.key).where(or_(_edges.c.source == node, _edges.c.target == node)).limit(1)
-    if connection.execute(linked).first() is None:
-        connection.execute(delete(_aliases).where(_aliases.c.node == node))
-        connection.execute(delete(_nodes).where(_nodes.c.key == node))
+    connection.execute(delete(_aliases).where(_aliases.c.node == node))
+    connection.execute(delete(_nodes).where(_nodes.c.key == node))
     return True
 
 
@@ -207,19 +223,15 @@ def _add_evidence(
         key = connection.execute(_add_edge, row).scalar_one()
     else:
         key = known["key"]
-        if any(known[name] != value for name, value in values.items()):
-            connection.execute(update(_edges).where(_edges.c.key == key).values(**values))
     row = {"edge": key, "seq": seq, "method": method, "probability": link.probability}
     row |= {"valid_from": link.valid_from, "valid_until": link.valid_until}
-    connection.execute(dialect.insert_new(connection, _evidence), row)
+    new = connection.execute(dialect.insert_new(connection, _evidence), row).rowcount
+    if known is not None and new and any(known[name] != value for name, value in values.items()):
+        connection.execute(update(_edges).where(_edges.c.key == key).values(**values))
 
 
-def _remove_evidence(connection: Connection, seq: int, source: int, relation: str, target: int) -> None:
-    ends = {"from_node": source, "label": relation, "to_node": target}
-    known = connection.execute(_edge, ends).one_or_none()
-    if known is None:
-        return
-    connection.execute(delete(_evidence).where(_evidence.c.edge == known.key, _evidence.c.seq == seq))
+def _remove_evidence(connection: Connection, seq: int, edge: int) -> None:
+    connection.execute(delete(_evidence).where(_evidence.c.edge == edge, _evidence.c.seq == seq))
     values: dict[str, Any] | None = None
     columns = (
         _evidence.c.method,
@@ -228,13 +240,13 @@ def _remove_evidence(connection: Connection, seq: int, source: int, relation: st
         _evidence.c.valid_from,
         _evidence.c.valid_until,
     )
-    words = select(*columns).join(_evidence, _evidence.c.seq == OperationRow.seq).where(_evidence.c.edge == known.key)
+    words = select(*columns).join(_evidence, _evidence.c.seq == OperationRow.seq).where(_evidence.c.edge == edge)
     for word in connection.execute(words):
         values = _folded_edge(values, _Word(*word))
     if values is None:
-        connection.execute(delete(_edges).where(_edges.c.key == known.key))
+        connection.execute(delete(_edges).where(_edges.c.key == edge))
     else:
-        connection.execute(update(_edges).where(_edges.c.key == known.key).values(**values))
+        connection.execute(update(_edges).where(_edges.c.key == edge).values(**values))
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,8 @@ def append(connection: Connection, operation: Operation, now: datetime) -> Appen
     if seq is None:
         known = log.get(connection, operation.id)
         assert known is not None
-        return Appended(known[0], new=False, clash=known[1] != operation)
+        same = (known[1].op, known[1].agent, known[1].body) == (operation.op, operation.agent, operation.body)
+        return Appended(known[0], new=False, clash=not same)
     fold(connection, seq, operation, effective_at)
     return Appended(seq, new=True, ahead=ahead)
 

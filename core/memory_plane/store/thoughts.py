@@ -41,7 +41,9 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
 def mark(connection: Connection, seq: int, operation: Operation, said: marks.Marks) -> None:
     """Bring a thought up to date with what was said of it; hidden, it leaves the index and the graph."""
     visible = said.visible(held=operation.body.get("held", False))
-    was = connection.execute(_visible, {"row": seq}).scalar_one()
+    was = connection.execute(_visible, {"row": seq}).scalar()
+    if was is None:  # a rebuild has not come to it yet
+        return
     connection.execute(update(_thoughts).where(_thoughts.c.seq == seq).values(visible=visible, pinned=said.pinned))
     if visible and not was:
         index.put(connection, document(seq, operation))

@@ -1,0 +1,88 @@
+"""The command `memory-plane`: importing this costs click alone, a command's module is loaded when it is named."""
+
+from __future__ import annotations
+
+import click
+
+from memory_plane import __version__
+from memory_plane.surfaces.cli.group import LazyGroup, Section
+
+_SECTIONS = (
+    Section(
+        "Write",
+        f"{__name__}.writing",
+        {
+            "post": "Write down a thought, decision, question, commitment or handoff.",
+            "fact": "Set what is true of a subject.",
+            "heartbeat": "Say what an agent is doing now.",
+            "resolve": "Close an open item.",
+            "assign": "Hand an open item to somebody.",
+            "snooze": "Hide an open item until a later time.",
+            "pin": "Keep a memory from fading, or let it fade again.",
+            "retract": "Take a memory back; history keeps it.",
+            "release": "Let a text that was held back be seen.",
+        },
+    ),
+    Section(
+        "Read",
+        f"{__name__}.reading",
+        {
+            "pulse": "Show what is going on now.",
+            "recall": "Search the memory.",
+            "graph": "Show people, projects and how they are linked.",
+            "facts": "List what is true now, or was.",
+            "items": "List the open items.",
+            "get": "Show one operation by its id.",
+        },
+    ),
+    Section(
+        "Look after",
+        f"{__name__}.admin",
+        {
+            "status": "Show the state of the plane.",
+            "stats": "Count what the memory holds.",
+            "plugins": "List the plugins and their failures.",
+            "rebuild": "Fold every table again from the log.",
+            "db": "Check or upgrade the database.",
+        },
+    ),
+    Section(
+        "Move",
+        f"{__name__}.moving",
+        {
+            "ingest": "Take in text, files, or what agents left in the spool.",
+            "export": "Write the whole memory as JSON lines.",
+        },
+    ),
+    Section(
+        "Serve",
+        f"{__name__}.serving",
+        {
+            "mcp": "Serve an agent over stdio.",
+            "up": "Run the hub in the foreground.",
+            "completion": "Print the script that completes commands in your shell.",
+        },
+    ),
+)
+
+
+@click.group(
+    "memory-plane",
+    cls=LazyGroup,
+    sections=_SECTIONS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="\b\nExamples:\n"
+    '  memory-plane post "Ask Rob for the invoice" --kind commitment --due tomorrow\n'
+    '  memory-plane recall "who owns the invoice"\n'
+    "  memory-plane pulse\n\n"
+    "Plugins add commands of their own: memory-plane PLUGIN COMMAND.",
+)
+@click.option("--home", metavar="PATH", help="Where the memory lives.  [default: ~/.memory-plane]")
+@click.option("--verbose", is_flag=True, help="Show log lines on stderr.")
+@click.version_option(__version__, prog_name="memory-plane", message="%(prog)s %(version)s")
+@click.pass_context
+def main(ctx: click.Context, home: str | None, verbose: bool) -> None:
+    """One memory for all of your AI agents, on your own machine."""
+    ctx.obj.home = home or ctx.obj.home
+    ctx.obj.verbose = verbose or ctx.obj.verbose
+    ctx.call_on_close(ctx.obj.close)

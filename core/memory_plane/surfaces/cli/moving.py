@@ -1,0 +1,192 @@
+"""Commands that take a lot in or out at once, with a progress bar on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid5
+
+import click
+
+from memory_plane.surfaces.cli.guard import tell
+from memory_plane.surfaces.cli.options import (
+    agent_option,
+    examples,
+    given,
+    json_option,
+    origin_of,
+    origin_option,
+    pass_session,
+    project_option,
+    read_text,
+)
+from memory_plane.surfaces.cli.output import on_terminal, print_json, print_pairs, print_table, progress
+from memory_plane.surfaces.cli.text import clean_json
+from memory_plane.types import NAMESPACE, Receipt
+
+if TYPE_CHECKING:
+    from memory_plane.plane import Plane
+    from memory_plane.surfaces.cli.session import Session
+
+_BLANK = re.compile(r"\n\s*\n")
+
+
+class Note(NamedTuple):
+    """One paragraph to store, and where it stands."""
+
+    text: str
+    at: datetime
+    place: str
+    source: str | None = None
+
+    def id(self, agent: str) -> str | None:
+        """Return an id that is the same whenever the file is read again, None for text without a file."""
+        return str(uuid5(NAMESPACE, json.dumps([agent, self.source, self.text]))) if self.source else None
+
+
+@click.command(
+    epilog=examples(
+        'ingest "Alice leads the website project. Rob owes her the logo."',
+        "ingest --file notes.md --file minutes.txt --project website",
+        "ingest - < notes.md",
+        "ingest --spool",
+    )
+)
+@click.argument("text", required=False)
+@click.option(
+    "--file", "paths", multiple=True, type=click.Path(exists=True, dir_okay=False), help="Read a file; may be repeated."
+)
+@click.option("--spool", is_flag=True, help="Take in what hooks left, poll the plugins and work the queue.")
+@project_option
+@origin_option
+@agent_option
+@json_option
+@pass_session
+def ingest(
+    session: Session, text: str | None, paths: tuple[str, ...], spool: bool, as_json: bool, **values: Any
+) -> None:
+    """Store each paragraph as an observation and show what was found in it. TEXT may be - for stdin."""
+    if spool == bool(text or paths) or (text and paths):
+        raise click.UsageError("give one of TEXT, --file and --spool", click.get_current_context())
+    if spool:
+        _drain(session.plane, as_json)
+    else:
+        _take_in(session.plane, list(_notes(text, paths)), as_json, **values)
+
+
+def _drain(plane: Plane, as_json: bool) -> None:
+    report = plane.ingest()
+    if as_json:
+        print_json(report)
+    else:
+        print_pairs([(name, getattr(report, name)) for name in ("events", "polled", "stored", "enriched")])
+    for failure in report.failures:
+        tell(failure)
+
+
+def _notes(text: str | None, paths: Iterable[str]) -> Iterator[Note]:
+    if text is not None:
+        yield from _paragraphs(read_text(text), datetime.now(UTC), "text")
+    for path in map(Path, paths):
+        try:
+            content = path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise click.ClickException(f"cannot read {str(path)!r}: {reason}; nothing was stored") from None
+        changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        yield from _paragraphs(content, changed, path.name, str(path.resolve()))
+
+
+def _paragraphs(text: str, at: datetime, place: str, source: str | None = None) -> Iterator[Note]:
+    paragraphs = (part.strip() for part in _BLANK.split(text.replace("\r\n", "\n")))
+    for number, part in enumerate(filter(None, paragraphs)):
+        # A microsecond apart, so that the order of the text stays the order of time.
+        yield Note(part, at + timedelta(microseconds=number), f"{place}, paragraph {number + 1}", source)
+
+
+def _take_in(plane: Plane, notes: list[Note], as_json: bool, **values: Any) -> None:
+    before = _counts(plane)
+    receipts = []
+    with progress("Reading") as advance:
+        for done, note in enumerate(notes, 1):
+            receipts.append(_store(plane, note, **values))
+            advance(done, len(notes))
+    found = {name: count for name, count in (_counts(plane) - before).items()}
+    if as_json:
+        print_json({"receipts": receipts, "found": [{"what": w, "type": t, "new": n} for (w, t), n in found.items()]})
+    else:
+        _print_found(Counter(receipt.state for receipt in receipts), found)
+    for note, receipt in zip(notes, receipts, strict=True):
+        if receipt.state == "refused":
+            tell(f"{note.place} was refused: {receipt.detail}")
+    if any(receipt.state == "refused" for receipt in receipts):
+        raise click.exceptions.Exit(1)
+
+
+def _store(plane: Plane, note: Note, *, agent: str, origin: str | None, project: str | None) -> Receipt:
+    id = note.id(agent)
+    if id is not None and plane.get(id) is not None:
+        return Receipt(id=id, state="duplicate")
+    return plane.post(
+        note.text,
+        agent=agent,
+        kind="observation",
+        origin=origin or origin_of(agent),
+        created_at=note.at,
+        **given(id=id, source=note.source, thread=note.source, project=project),
+    )
+
+
+def _counts(plane: Plane) -> Counter[tuple[str, str]]:
+    stats = plane.stats()
+    nodes = {("node", name): count for name, count in stats.nodes_by_type.items()}
+    return Counter(nodes | {("link", name): count for name, count in stats.edges_by_relation.items()})
+
+
+def _print_found(states: Counter[str], found: dict[tuple[str, str], int]) -> None:
+    click.echo(", ".join(f"{count} {state}" for state, count in states.items()) or "nothing to store")
+    print_table(
+        ("FOUND", "TYPE", "NEW"), ((*name, count) for name, count in sorted(found.items())), empty="nothing new found"
+    )
+
+
+@click.command(epilog=examples("export --output memory.jsonl", "export | gzip > memory.jsonl.gz"))
+@click.option("--output", metavar="FILE", type=click.Path(dir_okay=False), help="Write here.  [default: stdout]")
+@pass_session
+def export(session: Session, output: str | None) -> None:
+    """Write the whole memory as JSON lines: the same memory gives the same bytes."""
+    to_file = output not in (None, "-")
+    with progress("Exporting", shown=to_file or not on_terminal()) as advance:
+        lines = session.plane.export(advance)
+        if to_file:
+            _write_file(Path(str(output)), lines)
+        else:
+            _write_stdout(lines)
+
+
+def _write_stdout(lines: Iterable[str]) -> None:
+    terminal = on_terminal()
+    for line in lines:
+        sys.stdout.buffer.write((clean_json(line) if terminal else line).encode() + b"\n")
+
+
+def _write_file(path: Path, lines: Iterable[str]) -> None:
+    """Write beside the file and put it in place when it is whole."""
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(line + "\n" for line in lines)
+            Path(name).replace(path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {str(path)!r}: {error.strerror}") from None

@@ -1,0 +1,191 @@
+"""Commands that read: each asks the plane once and prints the answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memory_plane.surfaces.cli.options import (
+    examples,
+    full_id,
+    given,
+    json_option,
+    limit_option,
+    pass_session,
+)
+from memory_plane.surfaces.cli.output import plain, print_json, print_page, print_pairs, print_table, short_id
+from memory_plane.surfaces.cli.times import Moment
+
+if TYPE_CHECKING:
+    from memory_plane.surfaces.cli.session import Session
+    from memory_plane.types import Graph
+
+
+@click.command(epilog=examples("pulse", "pulse --json"))
+@json_option
+@pass_session
+def pulse(session: Session, as_json: bool) -> None:
+    """Show what is going on now: who does what, what is open, what was said last."""
+    if as_json:
+        print_json(session.plane.pulse())
+    else:
+        print_page(session.plane.page("PULSE.md"))
+
+
+@click.command(
+    epilog=examples(
+        'recall "who owns the invoice"',
+        "recall deploy --agent muse --since 3d --json",
+        "recall invoice --kind decision --until yesterday",
+    )
+)
+@click.argument("query")
+@click.option("--agent", metavar="NAME", help="Only what this agent wrote.")
+@click.option("--kind", metavar="KIND", help="Only this kind: thought, decision … or fact.")
+@click.option("--project", metavar="NAME", help="Only this project.")
+@click.option("--person", metavar="NAME", help="Only what mentions this person.")
+@click.option("--since", type=Moment(), help="Not older than this.")
+@click.option("--until", type=Moment(end=True), help="Not newer than this.")
+@limit_option(8)
+@click.option("--cursor", metavar="TEXT", help="Go on after the last page.")
+@json_option
+@pass_session
+def recall(session: Session, query: str, as_json: bool, **values: Any) -> None:
+    """Search the memory in plain words, best answers first."""
+    found = session.plane.recall(query, **given(**values))
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ("ID", "WHEN", "AGENT", "KIND", "SOURCE", "TEXT"),
+        (
+            (short_id(hit.id), session.local(hit.created_at), hit.agent, hit.kind, hit.source, hit.snippet)
+            for hit in found.hits
+        ),
+        empty="nothing found",
+    )
+    if found.cursor:
+        click.echo(f"more: --cursor {found.cursor}", err=True)
+
+
+@click.command(
+    epilog=examples("graph", "graph --about Alice", "graph --agent muse --min-attention 0.5 --as-of 2026-10-01")
+)
+@click.option("--agent", metavar="NAME", help="What matters to this agent.")
+@click.option("--about", metavar="NAME", help="What is around this name.")
+@click.option(
+    "--min-attention", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="How much it matters."
+)
+@click.option("--as-of", type=Moment(end=True), help="As it was then.")
+@limit_option(40)
+@json_option
+@pass_session
+def graph(session: Session, as_json: bool, **values: Any) -> None:
+    """Show people, projects and things, and how they are linked."""
+    found = session.plane.graph(**given(**values))
+    if as_json:
+        print_json(found)
+    else:
+        _print_graph(session, found)
+
+
+def _print_graph(session: Session, found: Graph) -> None:
+    print_table(
+        ("SOURCE", "RELATION", "TARGET", "SURE", "BY", "SINCE"),
+        (
+            (
+                e.source.name,
+                e.relation,
+                e.target.name,
+                e.probability,
+                e.method,
+                session.local(e.valid_from or e.known_since),
+            )
+            for e in found.edges
+        ),
+        empty="no links",
+    )
+    linked = {node.id for edge in found.edges for node in (edge.source, edge.target)}
+    alone = [(node.name, node.type, node.slug) for node in found.nodes if node.id not in linked]
+    if alone:
+        click.echo()
+        print_table(("NAME", "TYPE", "SLUG"), alone, empty="")
+    if found.attention:
+        click.echo()
+        print_table(
+            ("SCORE", "WHEN", "AGENT", "REASON", "TEXT"),
+            ((t.attention, session.local(t.created_at), t.agent, t.reason, t.text) for t in found.attention),
+            empty="",
+        )
+
+
+@click.command(epilog=examples("facts", 'facts "Alice Moreau"', "facts website --key deploy_day --history"))
+@click.argument("subject", required=False)
+@click.option("--key", metavar="NAME", help="Only this key.")
+@click.option("--as-of", type=Moment(end=True), help="What was true then.")
+@click.option("--history", is_flag=True, help="Show replaced values too.")
+@limit_option(200)
+@json_option
+@pass_session
+def facts(session: Session, as_json: bool, **values: Any) -> None:
+    """List what is true now, or was."""
+    found = session.plane.facts(**given(**values))
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ("ID", "SUBJECT", "KEY", "VALUE", "SINCE", "UNTIL", "AGENT"),
+        (
+            (
+                short_id(fact.id),
+                fact.subject,
+                fact.key,
+                fact.value,
+                session.local(fact.valid_from),
+                *[session.local(end) if end else "" for end in (fact.superseded_at or fact.valid_until,)],
+                fact.agent,
+            )
+            for fact in found
+        ),
+        empty="no facts",
+    )
+
+
+@click.command(epilog=examples("items", "items --to muse --json"))
+@click.option("--agent", metavar="NAME", help="Only what this agent opened.")
+@click.option("--to", metavar="NAME", help="Only what is for this agent or person.")
+@limit_option(50)
+@json_option
+@pass_session
+def items(session: Session, as_json: bool, **values: Any) -> None:
+    """List the open items, due first."""
+    found = session.plane.items(**given(**values))
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ("ID", "KIND", "DUE", "FROM", "TO", "TEXT"),
+        (
+            (short_id(i.id), i.kind, session.local(i.due_at) if i.due_at else "", i.owner or i.agent, i.to, i.text)
+            for i in found
+        ),
+        empty="nothing is open",
+    )
+
+
+@click.command(epilog=examples("get 5f1c22ab", "get 5f1c22ab --json"))
+@click.argument("id")
+@json_option
+@pass_session
+def get(session: Session, id: str, as_json: bool) -> None:
+    """Show one operation by its id, or the first six characters of it or more."""
+    record = session.plane.get(full_id(session.plane, id))
+    if record is None:
+        raise click.ClickException(f"no operation has the id {id!r}")
+    if as_json:
+        print_json(record)
+        return
+    fields = plain(record)
+    inner = {name: value for part in ("body", "state") for name, value in fields.pop(part, {}).items()}
+    print_pairs((fields | inner).items())

@@ -1,0 +1,56 @@
+"""Commands that run until they are stopped, and the script for the shell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_plane.surfaces.cli.options import examples, pass_session
+
+if TYPE_CHECKING:
+    from memory_plane.surfaces.cli.session import Session
+
+
+@click.command(epilog=examples("mcp --agent muse", "mcp --agent muse --tools"))
+@click.option(
+    "--agent", envvar="MEMORY_PLANE_AGENT", show_envvar=True, metavar="NAME", required=True, help="Who connects."
+)
+@click.option("--tools", is_flag=True, help="Offer the tools of plugins too.")
+@pass_session
+def mcp(session: Session, agent: str, tools: bool) -> None:
+    """Serve one agent over stdio; its configuration names this command."""
+    from memory_plane.surfaces import stdio
+
+    # Before the plane is made, so that nothing which a plugin prints gets on the wire.
+    wire = stdio.claim()
+    from memory_plane.surfaces.mcp_server import serve_stdio
+
+    serve_stdio(session.plane, agent, tools=tools, wire=wire)
+
+
+@click.command(epilog=examples("up", "up --port 9000"))
+@click.option("--host", metavar="ADDRESS", help="Where to listen.  [default: hub.host of the settings]")
+@click.option("--port", type=click.IntRange(1, 65535), help="The port.  [default: hub.port of the settings]")
+@pass_session
+def up(session: Session, host: str | None, port: int | None) -> None:
+    """Run the hub in the foreground until Ctrl-C."""
+    from memory_plane.surfaces.api import serve
+
+    hub = session.settings.hub
+    serve(session.plane, host or hub.host, hub.port if port is None else port)
+
+
+@click.command(
+    epilog=examples("completion bash >> ~/.bashrc", "completion fish > ~/.config/fish/completions/memory-plane.fish")
+)
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the script that completes commands in your shell."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    program = kind(ctx.find_root().command, {}, "memory-plane", "_MEMORY_PLANE_COMPLETE")
+    click.echo(program.source())

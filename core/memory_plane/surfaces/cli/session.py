@@ -1,0 +1,90 @@
+"""What a command works with, opened when it is first asked for: `ctx.obj.plane`."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime, tzinfo
+
+    from memory_plane.plane import Plane
+    from memory_plane.plugins import PluginManager
+    from memory_plane.settings import Settings
+    from memory_plane.surfaces.cli.log import Log
+
+
+class Session:
+    """The settings, plugins and plane of one command line; what no command touches is never loaded."""
+
+    def __init__(self, home: str | None = None, verbose: bool = False) -> None:
+        self.home = home
+        self.verbose = verbose
+        self._log: Log | None = None
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Load the settings, and from here on send log lines to the home."""
+        from memory_plane.settings import Settings
+
+        settings = Settings.load(home=self.home) if self.home else Settings.load()
+        self._open_log(str(settings.home))
+        return settings
+
+    @cached_property
+    def plugins(self) -> PluginManager:
+        """Load the plugins without touching the store."""
+        if "plane" in self.__dict__:
+            return self.plane.plugins
+        from memory_plane.plugins import PluginManager
+
+        return PluginManager.load(self.settings)
+
+    @cached_property
+    def plane(self) -> Plane:
+        """Open the plane."""
+        from memory_plane.plane import Plane
+
+        return Plane(self.settings, plugins=self.__dict__.get("plugins"))
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """Return the time zone of the settings; None is the machine's."""
+        if self.settings.timezone is None:
+            return None
+        from zoneinfo import ZoneInfo
+
+        return ZoneInfo(self.settings.timezone)
+
+    def local(self, moment: datetime) -> str:
+        """Write a moment as a person reads it, in the person's time zone."""
+        return moment.astimezone(self.zone).strftime("%Y-%m-%d %H:%M")
+
+    def close(self) -> None:
+        """Close what was opened."""
+        for name in ("plane", "plugins"):
+            if name in self.__dict__:
+                self.__dict__.pop(name).close()
+
+    def record(self, error: Exception) -> str:
+        """Log an unexpected error with its trace and say where it went."""
+        with suppress(Exception):
+            from memory_plane.surfaces.cli.log import default_home
+
+            log = self._open_log(self.home or default_home())
+            return f"  (the trace is in {log.record(error)})"
+        return ""
+
+    def close_log(self) -> None:
+        """Stop writing the log."""
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def _open_log(self, home: str) -> Log:
+        if self._log is None:
+            from memory_plane.surfaces.cli.log import Log
+
+            self._log = Log(home, self.verbose)
+        return self._log

@@ -1,0 +1,370 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from memory_plane import Plane, __version__
+from memory_plane.access import ensure_token, read_token, token_path
+from memory_plane.errors import ConfigurationError, MemoryPlaneError
+from memory_plane.surfaces.api import MAX_BODY, create_app, listen, welcome
+from starlette.testclient import TestClient
+
+SECONDS = 30
+PORT = 8788
+TOKEN = "t" * 43
+HUB = f"http://127.0.0.1:{PORT}"
+ACCEPT = {"accept": "application/json, text/event-stream"}
+TRUSTED = {"authorization": f"Bearer {TOKEN}", **ACCEPT}
+MODERN = {**TRUSTED, "mcp-protocol-version": "2026-07-28"}
+ENVELOPE = {
+    "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+}
+POST: dict[str, Any] = {"name": "memory_post_thought", "arguments": {"text": "hello"}}
+
+
+def rpc(method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+@pytest.fixture
+def hub(plane: Plane) -> Iterator[TestClient]:
+    with TestClient(create_app(plane, token=TOKEN, port=PORT), base_url=HUB, raise_server_exceptions=False) as client:
+        yield client
+
+
+def test_health_needs_no_token(hub: TestClient) -> None:
+    answer = hub.get("/health")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok", "version": __version__})
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        f"Bearer {TOKEN}x",
+        f"Bearer {TOKEN[:-1]}",
+        f"Basic {TOKEN}",
+        TOKEN,
+        "Bearer é",
+    ],
+)
+def test_without_the_token_nothing_is_served(hub: TestClient, plane: Plane, authorization: str | None) -> None:
+    given = [] if authorization is None else [(b"authorization", authorization.encode())]
+    headers = [(b"accept", ACCEPT["accept"].encode()), *given]
+    for path in ("/mcp/muse", "/mcp", "/docs", "/anything"):
+        answer = hub.post(path, json=rpc("tools/call", **POST), headers=headers)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert TOKEN not in answer.text
+    assert plane.status().operations == 0
+
+
+def test_two_authorization_headers_are_refused(hub: TestClient) -> None:
+    headers = [("authorization", f"Bearer {TOKEN}"), ("authorization", "Bearer x"), *ACCEPT.items()]
+    assert hub.post("/mcp/muse", json=rpc("ping"), headers=headers).status_code == 401
+
+
+def test_the_token_in_the_address_does_not_count(hub: TestClient) -> None:
+    assert hub.post(f"/mcp/muse?token={TOKEN}", json=rpc("ping"), headers=ACCEPT).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1", "127.0.0.1:80", f"127.0.0.1.evil.example:{PORT}", f"localhost.:{PORT}", ""]
+)
+def test_a_rebound_host_name_is_refused_even_with_the_token(hub: TestClient, host: str) -> None:
+    assert hub.post("/mcp/muse", json=rpc("ping"), headers={**TRUSTED, "host": host}).status_code == 421
+    assert hub.get("/health", headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("host", [f"localhost:{PORT}", f"[::1]:{PORT}", f"LOCALHOST:{PORT}"])
+def test_every_name_of_loopback_is_served(hub: TestClient, host: str) -> None:
+    assert hub.post("/mcp/muse", json=rpc("ping"), headers={**TRUSTED, "host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "null",
+        "https://evil.example",
+        "http://localhost.evil.example",
+        "http://127.0.0.1@evil.example",
+        "http://127.0.0.1:8788.evil.example",
+        "chrome-extension://abc",
+        "file://",
+        "",
+    ],
+)
+def test_a_web_page_elsewhere_is_refused_even_with_the_token(hub: TestClient, origin: str) -> None:
+    answer = hub.post("/mcp/muse", json=rpc("ping"), headers={**TRUSTED, "origin": origin})
+    assert answer.status_code == 403
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_a_page_on_loopback_may_call_with_the_token(hub: TestClient) -> None:
+    answer = hub.post("/mcp/muse", json=rpc("ping"), headers={**TRUSTED, "origin": "http://localhost:3000"})
+    assert answer.status_code == 200
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_a_preflight_gets_no_permission(hub: TestClient) -> None:
+    headers = {"origin": "https://evil.example", "access-control-request-method": "POST"}
+    answer = hub.options("/mcp/muse", headers=headers)
+    assert answer.status_code == 403
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize(
+    "content_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""]
+)
+def test_what_a_form_can_send_is_refused(hub: TestClient, plane: Plane, content_type: str) -> None:
+    body = json.dumps(rpc("tools/call", **POST))
+    answer = hub.post("/mcp/muse", content=body, headers={**TRUSTED, "content-type": content_type})
+    assert answer.status_code == 415
+    assert plane.status().operations == 0
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE", "PUT", "PATCH"])
+def test_only_post_reaches_the_tools(hub: TestClient, plane: Plane, method: str) -> None:
+    answer = hub.request(method, "/mcp/muse", json=rpc("tools/call", **POST), headers=TRUSTED)
+    assert answer.status_code == 405
+    assert plane.status().operations == 0
+
+
+def test_a_body_beyond_the_limit_is_refused(hub: TestClient) -> None:
+    headers = {**TRUSTED, "content-type": "application/json"}
+    assert hub.post("/mcp/muse", content=b" " * (MAX_BODY + 1), headers=headers).status_code == 413
+
+    def trickle() -> Iterator[bytes]:
+        for _ in range(MAX_BODY // 50_000 + 1):
+            yield b" " * 50_000
+
+    assert hub.post("/mcp/muse", content=trickle(), headers=headers).status_code == 413
+
+
+def test_a_websocket_is_closed(hub: TestClient) -> None:
+    from starlette.websockets import WebSocketDisconnect
+
+    with pytest.raises(WebSocketDisconnect), hub.websocket_connect("/mcp/muse", headers=TRUSTED):
+        pass
+
+
+def test_the_older_generation_works_without_a_session(hub: TestClient) -> None:
+    client = {"name": "test", "version": "1"}
+    opening = rpc("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+    answer = hub.post("/mcp/muse", json=opening, headers=TRUSTED)
+    assert answer.json()["result"]["serverInfo"]["name"] == "memory-plane"
+    assert "mcp-session-id" not in answer.headers
+    listed = hub.post("/mcp/muse", json=rpc("tools/list"), headers=TRUSTED).json()["result"]["tools"]
+    assert len(listed) == 7
+
+
+def test_the_newer_generation_works(hub: TestClient) -> None:
+    headers = {**MODERN, "mcp-method": "server/discover"}
+    answer = hub.post("/mcp/muse", json=rpc("server/discover", **ENVELOPE), headers=headers)
+    assert "2026-07-28" in answer.json()["result"]["supportedVersions"]
+    headers = {**MODERN, "mcp-method": "tools/call", "mcp-name": POST["name"]}
+    answer = hub.post("/mcp/muse", json=rpc("tools/call", **POST, **ENVELOPE), headers=headers)
+    assert answer.json()["result"]["structuredContent"]["state"] == "stored"
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "author"),
+    [
+        ("/mcp/Muse", {}, "muse"),
+        ("/mcp", {"x-memory-plane-agent": "Grok"}, "grok"),
+        ("/mcp/muse", {"x-memory-plane-agent": "muse"}, "muse"),
+    ],
+)
+def test_path_or_header_names_the_author(
+    hub: TestClient, plane: Plane, path: str, headers: dict[str, str], author: str
+) -> None:
+    answer = hub.post(path, json=rpc("tools/call", **POST), headers={**TRUSTED, **headers})
+    assert answer.json()["result"]["structuredContent"]["state"] == "stored"
+    assert [thought.agent for thought in plane.pulse().thoughts] == [author]
+
+
+def test_no_name_can_read_and_not_write(hub: TestClient, plane: Plane) -> None:
+    answer = hub.post("/mcp", json=rpc("tools/call", **POST), headers=TRUSTED).json()["result"]
+    assert answer["isError"]
+    assert answer["content"][0]["text"].startswith("agent: this connection names no agent")
+    answer = hub.post("/mcp", json=rpc("tools/call", name="memory_get_pulse", arguments={}), headers=TRUSTED)
+    assert answer.json()["result"]["structuredContent"]["recent"] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"), [("/mcp/muse", {"x-memory-plane-agent": "grok"}), ("/mcp/two%20words", {}), ("/mcp/%00", {})]
+)
+def test_a_name_in_doubt_is_refused(hub: TestClient, path: str, headers: dict[str, str]) -> None:
+    answer = hub.post(path, json=rpc("ping"), headers={**TRUSTED, **headers})
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith("agent: ")
+
+
+def test_a_slow_call_does_not_hold_up_others(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    from threading import Event
+
+    release = Event()
+    monkeypatch.setattr(plane, "recall", lambda *_, **__: release.wait(SECONDS))
+    app = create_app(plane, token=TOKEN, port=PORT)
+    slow = rpc("tools/call", name="memory_recall", arguments={"query": "x"})
+
+    with TestClient(app, base_url=HUB) as client, ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(client.post, "/mcp/muse", json=slow, headers=TRUSTED)
+        assert client.post("/mcp/grok", json=rpc("tools/call", **POST), headers=TRUSTED).status_code == 200
+        assert not waiting.done()
+        release.set()
+        assert waiting.result(SECONDS).status_code == 200
+
+
+# --- the token ---------------------------------------------------------------------------------------------------
+
+
+def test_the_token_is_made_once_and_closed_to_others(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    token = ensure_token(home)
+    assert len(token) >= 43
+    assert ensure_token(home) == read_token(home) == token
+    assert [path.name for path in home.iterdir()] == ["token"]
+    if os.name == "posix":
+        assert stat.S_IMODE(token_path(home).stat().st_mode) == 0o600
+
+
+def test_starts_at_once_agree_on_one_token(tmp_path: Path) -> None:
+    code = "import sys, pathlib, memory_plane.access as a; print(a.ensure_token(pathlib.Path(sys.argv[1])))"
+    started = [
+        subprocess.Popen([sys.executable, "-c", code, tmp_path / "home"], stdout=subprocess.PIPE, text=True)
+        for _ in range(6)
+    ]
+    assert len({process.communicate(timeout=SECONDS)[0] for process in started}) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX")
+def test_a_token_open_to_others_is_closed_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    token = ensure_token(tmp_path)
+    token_path(tmp_path).chmod(0o644)
+    assert ensure_token(tmp_path) == token
+    assert stat.S_IMODE(token_path(tmp_path).stat().st_mode) == 0o600
+    assert "was readable by others" in caplog.text
+    assert token not in caplog.text
+
+
+@pytest.mark.parametrize("content", [b"", b"short\n", "é".encode() * 40, b"\xff" * 50])
+def test_a_damaged_token_is_named(tmp_path: Path, content: bytes) -> None:
+    token_path(tmp_path).write_bytes(content)
+    with pytest.raises(ConfigurationError, match="delete it"):
+        ensure_token(tmp_path)
+
+
+# --- the port ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com", ""])
+def test_beyond_loopback_is_a_configuration_error(host: str) -> None:
+    with pytest.raises(ConfigurationError, match=re.escape(f"hub.host: {host!r} is not a loopback address")):
+        listen(host, 0)
+
+
+def test_a_port_in_use_is_told_in_one_line() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(MemoryPlaneError, match=f"port {port} on 127.0.0.1 is in use") as caught:
+            listen("127.0.0.1", port)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_welcome_names_the_token_file_and_not_the_token(tmp_path: Path) -> None:
+    token = ensure_token(tmp_path)
+    text = welcome(tmp_path, HUB)
+    assert str(token_path(tmp_path)) in text
+    assert f"{HUB}/mcp/NAME" in text
+    assert token not in text
+    assert re.search(r"claude mcp add --scope user memory-plane -- /\S+", text)
+
+
+# --- the whole process -------------------------------------------------------------------------------------------
+
+
+UP = """
+import sys
+from memory_plane import Plane
+from memory_plane.surfaces.api import serve
+with Plane() as plane:
+    serve(plane, "127.0.0.1", int(sys.argv[1]))
+"""
+
+
+def start_up(home: Path, port: int = 0) -> subprocess.Popen[str]:
+    environment = {**os.environ, "MEMORY_PLANE_HOME": str(home), "MEMORY_PLANE_PLUGINS__ENABLED": "[]"}
+    command = [sys.executable, "-c", UP, str(port)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_up_serves_until_a_signal_and_ends_cleanly(home: Path, number: signal.Signals) -> None:
+    with start_up(home) as process:
+        try:
+            assert process.stdout is not None
+            url = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
+            assert url is not None
+            headers = {"authorization": f"Bearer {read_token(home)}", **ACCEPT}
+            with httpx.Client(base_url=url.group(), timeout=SECONDS, trust_env=False) as client:
+                assert client.get("/health").json()["status"] == "ok"
+                assert client.post("/mcp/muse", json=rpc("tools/call", **POST)).status_code == 401
+                answer = client.post("/mcp/muse", json=rpc("tools/call", **POST), headers=headers).json()
+                assert answer["result"]["structuredContent"]["state"] == "stored"
+            process.send_signal(number)
+            output, errors = process.communicate(timeout=SECONDS)
+        finally:
+            process.kill()
+    assert (process.returncode, errors) == (0, "")
+    assert str(read_token(home)) not in output
+    assert "hello" in (home / "PULSE.md").read_text("utf-8")
+
+
+def test_the_sdk_client_talks_to_up(home: Path) -> None:
+    from mcp.client import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    async def converse(url: str) -> str:
+        # The SDK's client is built on its own copy of httpx.
+        from mcp.shared._httpx_utils import create_mcp_http_client
+
+        headers = {"authorization": f"Bearer {read_token(home)}"}
+        async with (
+            create_mcp_http_client(headers=headers) as http,
+            Client(streamable_http_client(f"{url}/mcp/muse", http_client=http)) as client,
+        ):
+            return str((await client.call_tool("memory_post_thought", {"text": "hello"})).structured_content["state"])
+
+    with start_up(home) as process:
+        try:
+            assert process.stdout is not None
+            url = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
+            assert url is not None
+            assert anyio.run(converse, url.group()) == "stored"
+        finally:
+            process.terminate()
+            process.communicate(timeout=SECONDS)
