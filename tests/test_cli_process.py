@@ -1,0 +1,153 @@
+"""The command line as a real process: what it imports, prints, and leaves as exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLANE = (sys.executable, "-m", "memory_plane")
+HEAVY = {
+    "alembic",
+    "httpx",
+    "mcp",
+    "pluggy",
+    "pydantic",
+    "pydantic_settings",
+    "rich",
+    "sqlalchemy",
+    "starlette",
+    "uvicorn",
+}
+COMPLETE = {"_MEMORY_PLANE_COMPLETE": "zsh_complete", "COMP_WORDS": "memory-plane re", "COMP_CWORD": "1"}
+
+posix = pytest.mark.skipif(os.name == "nt", reason="pipes, signals and terminals of POSIX")
+
+
+def run(*args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(
+        [*PLANE, *args], env=environment, input=stdin, capture_output=True, text=True, encoding="utf-8", timeout=60
+    )
+
+
+def imported(*args: str, env: dict[str, str] | None = None) -> set[str]:
+    """Return the names of all modules that one command line imports."""
+    environment = {**os.environ, **(env or {})}
+    command = [sys.executable, "-X", "importtime", "-m", "memory_plane", *args]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    lines = (line for line in result.stderr.splitlines() if line.startswith("import time:"))
+    return {line.rsplit("|", 1)[1].strip() for line in lines}
+
+
+@pytest.mark.parametrize(
+    "args", [["--help"], ["--version"], ["post", "--help"], ["recall", "--help"], ["completion", "zsh"]]
+)
+def test_help_imports_click_alone(home: Path, args: list[str]) -> None:
+    names = {name.split(".")[0] for name in imported(*args)}
+    assert "click" in names
+    assert not names & HEAVY
+
+
+def test_shell_completion_imports_click_alone_and_no_command(home: Path) -> None:
+    names = imported(env=COMPLETE)
+    assert not {name.split(".")[0] for name in names} & HEAVY
+    assert not {name for name in names if name.endswith((".writing", ".reading", ".admin"))}
+
+
+def test_command_on_a_store_at_head_imports_neither_alembic_nor_rich(home: Path) -> None:
+    run("post", "first")
+    for args in (("post", "second"), ("recall", "second"), ("status",)):
+        names = {name.split(".")[0] for name in imported(*args)}
+        assert not names & {"alembic", "rich", "mcp", "starlette", "uvicorn", "httpx"}, args
+
+
+def test_stdout_holds_the_result_and_nothing_else(home: Path) -> None:
+    result = run("--verbose", "post", "héllo", "--json")
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["state"] == "stored"
+
+
+def test_exit_codes(home: Path) -> None:
+    assert run("status").returncode == 0
+    assert run("post", " ").returncode == 1
+    assert run("post").returncode == 2
+    (home / "config.toml").write_text("timeout = -1\n")
+    failed = run("status")
+    assert failed.returncode == 2
+    assert failed.stderr.count("\n") == 1
+    assert "timeout" in failed.stderr
+    assert "config.toml" in failed.stderr
+
+
+def test_store_that_cannot_be_opened_leaves_no_trace_on_the_terminal(home: Path) -> None:
+    (home / "memory.db").mkdir()
+    for args in (("status",), ("post", "x"), ("recall", "x"), ("export",), ("rebuild",)):
+        result = run(*args)
+        assert (result.returncode, result.stdout) == (1, ""), args
+        assert result.stderr.count("\n") == 1, result.stderr
+        assert "Traceback" not in result.stderr
+
+
+@posix
+def test_reader_that_goes_away_is_no_event(home: Path) -> None:
+    run("ingest", "-", stdin="\n\n".join(f"paragraph {number} {'x' * 2000}" for number in range(100)))
+    process = subprocess.Popen([*PLANE, "export"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(60) == 141
+    process.stderr.close()
+
+
+@posix
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_that_cannot_be_written_is_one_line(home: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [*PLANE, "post", "kept all the same"]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert "kept all the same" in run("recall", "kept").stdout
+
+
+@posix
+def test_ctrl_c_ends_quietly_with_130(home: Path) -> None:
+    process = subprocess.Popen(
+        [*PLANE, "post", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    process.stdin.write(b"x" * 400_000)  # more than a pipe holds: once it is written, the command is reading
+    process.stdin.flush()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == b""
+    assert err.strip() == b""
+
+
+@posix
+def test_terminal_gets_a_table_that_no_memory_can_disturb(home: Path) -> None:
+    import pty
+
+    run("post", "a [red]zebra[/red] \x1b[31m :smile:", "--kind", "question")
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
+    process = subprocess.Popen([*PLANE, "items"], env=environment, stdin=follower, stdout=follower, stderr=follower)
+    assert process.wait(60) == 0
+    os.close(follower)
+    shown = os.read(leader, 65536).decode()
+    os.close(leader)
+    assert "a [red]zebra[/red] \\x1b[31m :smile:" in shown
+    assert "\x1b[31m" not in shown
+    assert "\x1b[1m" in shown
