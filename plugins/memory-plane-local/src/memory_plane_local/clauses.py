@@ -1,0 +1,121 @@
+"""A sentence while it is read, and the phrases that a verb in it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from memory_plane_local.elements import MARK, NAME, NOUN, VERB, Element
+from memory_plane_local.name import Name
+from memory_plane_local.sentences import Sentence
+from memory_plane_local.tables import cues, words
+from memory_plane_local.verbs import Phrase, phrases, starting
+
+
+@dataclass(slots=True)
+class Clause:
+    """A sentence while it is read: `flags` hold for all of it, the subjects change from verb to verb.
+
+    `main` is its first subject, `last` that of the verb before, `product` what was last built; `waiting` are verbs
+    that come before their subject, `previous` the flags of the verb before.
+    """
+
+    sentence: Sentence
+    elements: list[Element]
+    flags: int
+    main: list[Name] = field(default_factory=list)
+    last: list[Name] = field(default_factory=list)
+    product: list[Name] = field(default_factory=list)
+    waiting: list[int] = field(default_factory=list)
+    previous: int = 0
+    _index: list[int] = field(default_factory=list)
+
+    def element_at(self, token: int) -> int:
+        """Return the first element that begins at this token or later."""
+        if not self._index:
+            for place, element in enumerate(self.elements):
+                self._index.extend([place] * (element.begin + 1 - len(self._index)))
+        return self._index[token] if token < len(self._index) else len(self.elements)
+
+    def span(self) -> tuple[int, int]:
+        """Return where the sentence stands in the text."""
+        return self.sentence.tokens[0].start, self.sentence.tokens[-1].end
+
+    def nearest(self, at: int) -> list[Name]:
+        """Return the names before the relative pronoun at `at`."""
+        for element in reversed(self.elements[max(0, at - 3) : at]):
+            if element.kind in (NAME, NOUN):
+                return element.names
+        return []
+
+
+class Match(NamedTuple):
+    """A phrase of the table found at a verb: `end` is the element after it; `turned` = the object comes first."""
+
+    phrase: Phrase
+    end: int
+    turned: bool
+    passive: bool
+
+
+def matches(clause: Clause, at: int) -> Iterator[Match]:
+    """Yield the phrases that the verb at `at` begins, passives first, long ones before short ones."""
+    element = clause.elements[at]
+    ahead = _next_word(clause, element.end)
+    if element.passive or (element.bare and element.form in ("past", "participle")):
+        yield from _passives(clause, element, ahead)
+    if element.passive:
+        return
+    for verb in (element.low,) if element.title == element.low else (element.low, element.title):
+        for phrase in starting(verb, ahead):
+            if (end := _follows(clause, element.end, phrase.rest)) >= 0:
+                yield Match(phrase, end, phrase.turned, False)
+
+
+def _passives(clause: Clause, element: Element, ahead: str) -> Iterator[Match]:
+    """ "(is) written in" as a phrase of its own, then "(is) built by" as "build" turned round."""
+    for phrase in starting("be", element.title):
+        if phrase.rest[:1] == (element.title,) and (end := _follows(clause, element.end, phrase.rest[1:])) >= 0:
+            yield Match(phrase, end, phrase.turned, True)
+    for phrase in phrases().get(element.low, ()) if ahead == "by" else starting(element.low, ahead):
+        if (end := _follows(clause, element.end, (*phrase.rest, "by"))) >= 0:
+            yield Match(phrase, end, not phrase.turned, True)
+
+
+def _next_word(clause: Clause, at: int) -> str:
+    """The next word that says something."""
+    tokens = clause.sentence.tokens
+    while at < len(tokens) and _said_lightly(tokens[at].low):
+        at += 1
+    return tokens[at].low if at < len(tokens) else ""
+
+
+def _said_lightly(low: str) -> bool:
+    return low in words("adverbs.txt") or low in cues("article") or low in cues("owner") or low in cues("time")
+
+
+def _follows(clause: Clause, at: int, rest: Sequence[str]) -> int:
+    """The element after the words `rest` from token `at` on, light words left out; -1 when others stand there."""
+    tokens = clause.sentence.tokens
+    for place, word in enumerate(rest):
+        if word == "~":
+            at = _gap(clause, at, rest[place + 1])
+            continue
+        while at < len(tokens) and tokens[at].low != word and _said_lightly(tokens[at].low):
+            at += 1
+        if at >= len(tokens) or tokens[at].low != word:
+            return -1
+        at += 1
+    return clause.element_at(at)
+
+
+def _gap(clause: Clause, at: int, word: str) -> int:
+    """The token where `word` follows after one name or noun phrase; `at` when it does not."""
+    begin = clause.element_at(at)
+    for element in clause.elements[begin : begin + 5]:
+        if element.kind in (VERB, MARK) or element.low in cues("link"):
+            return at
+        if element.low == word:
+            return element.begin
+    return at

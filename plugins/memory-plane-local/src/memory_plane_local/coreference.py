@@ -1,0 +1,65 @@
+"""Who "they", "he", "it" and "I" are: the names said lately, and the writer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from memory_plane_local.name import Name
+
+_WANTED = {
+    "he": (("Person",), 0.92),
+    "she": (("Person",), 0.92),
+    "they": (("Organization", "Team", "Person"), 0.9),
+    "it": (("Project", "Tool", "Document", "Organization", "Concept", "Agent"), 0.9),
+    "code": (("Project",), 0.9),
+}
+_MEMORY = 12
+
+
+@dataclass(slots=True)
+class Discourse:
+    """What has been talked about; `writer` is None when nobody may be taken for "I"."""
+
+    writer: Name | None
+    recent: list[Name] = field(default_factory=list)
+    subject: tuple[Name, ...] = ()
+    gender: dict[int, str] = field(default_factory=dict)
+
+    def note(self, names: list[Name]) -> None:
+        """Remember names in the order of their last occurrence."""
+        for name in names:
+            if name in self.recent:
+                self.recent.remove(name)
+            self.recent.append(name)
+        del self.recent[:-_MEMORY]
+
+    def resolve(self, pronoun: str) -> tuple[list[Name], float]:
+        """Return the names that a pronoun stands for, with the factor of that guess."""
+        if pronoun in ("me", "us"):
+            return ([self.writer] if self.writer else []), 1.0 if pronoun == "me" else 0.95
+        kinds, factor = _WANTED[pronoun]
+        if pronoun in ("he", "she"):
+            return self._person(pronoun, factor)
+        for kind in kinds:
+            for name in reversed(self.recent):
+                if name.options[:1] == (kind,):
+                    return [name], factor
+        unknown = next((name for name in reversed(self.recent) if not name.options and not name.weak), None)
+        if unknown is not None and pronoun == "they":
+            return [unknown], factor * 0.85
+        return ([self.writer], 0.8) if pronoun == "code" and self.writer else ([], 0.0)
+
+    def _person(self, pronoun: str, factor: float) -> tuple[list[Name], float]:
+        """The subject before, or the person said last; one who was a she is no he."""
+        said = [name for name in reversed(self.recent) if name.options[:1] == ("Person",)]
+        unknown = [name for name in reversed(self.recent) if not name.options and not name.weak and name.text.isalpha()]
+        first = [name for name in self.subject if name in said] if len(self.subject) == 1 else []
+        for name in [*first, *said, *unknown]:
+            if self.gender.get(id(name), pronoun) == pronoun:
+                self.gender[id(name)] = pronoun
+                return [name], factor if name in said else factor * 0.85
+        return [], 0.0
+
+    def last(self, kind: str) -> Name | None:
+        """Return the name of this type said last."""
+        return next((name for name in reversed(self.recent) if name.options[:1] == (kind,)), None)

@@ -1,0 +1,95 @@
+"""Claims while they are being found: types fitted, polarity decided, confidence multiplied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from memory_plane.types import Polarity
+from memory_plane_local.guards import ENDED, FUTURE, HYPOTHETICAL, NEGATIVE, PAST_TENSE, QUESTION
+from memory_plane_local.name import THING, Name
+
+_GUESSED, _STRETCHED = 0.93, 0.9
+_EMPLOYMENT = frozenset({"WORKS_AT", "MEMBER_OF"})
+
+
+@dataclass(slots=True)
+class Draft:
+    """One claim between two names."""
+
+    subject: Name
+    relation: str
+    object: Name
+    polarity: Polarity
+    start: int
+    end: int
+    confidence: float
+
+
+@dataclass(slots=True)
+class Drafts:
+    """All claims of a text, each said once."""
+
+    found: dict[tuple[int, str, int], Draft] = field(default_factory=dict)
+
+    def add(self, draft: Draft) -> None:
+        """Keep a claim; said twice, the surer one counts, and what is over or denied beats what holds."""
+        if draft.subject is draft.object:
+            return
+        key = (id(draft.subject), draft.relation, id(draft.object))
+        known = self.found.get(key)
+        if known is None or (known.polarity == draft.polarity and known.confidence < draft.confidence):
+            self.found[key] = draft
+        draft.subject.used = draft.object.used = True
+
+
+def fit(name: Name, allowed: tuple[str, ...]) -> tuple[str, float] | None:
+    """Return the type that `name` has among the allowed ones and the factor for it, None when it has none."""
+    if not name.options:
+        if name.weak and THING in allowed:
+            return THING, _GUESSED
+        guesses = tuple(kind for kind in allowed if kind not in ("Team", "Agent"))
+        return (_shape_type(name, guesses), _GUESSED) if guesses else None
+    for option in name.options:
+        if option in allowed:
+            return option, 1.0
+    if allowed[0] == "Organization" and name.options[0] in ("Tool", "Project") and not name.weak:
+        return "Organization", _STRETCHED
+    if "Tool" in allowed and name.options[0] == "Organization":
+        return "Tool", _STRETCHED
+    return None
+
+
+def _shape_type(name: Name, allowed: tuple[str, ...]) -> str:
+    """An untyped name that mixes cases or digits is no person."""
+    mixed = not name.text.replace(" ", "").isalpha() or any(
+        char.isupper() for char in name.text[1:].replace(" ", "")[1:]
+    )
+    if mixed and " " not in name.text:
+        return next((kind for kind in allowed if kind not in ("Person", "Agent")), allowed[0])
+    return allowed[0]
+
+
+def settle(name: Name, kind: str) -> None:
+    """Let a claim decide the type of a name."""
+    if name.options[:1] != (kind,):
+        name.options = (kind,)
+
+
+def polarity(flags: int, *, state: bool) -> Polarity:
+    """Return what the bits of a verb and its sentence make of a claim."""
+    if flags & QUESTION:
+        return "question"
+    if flags & (HYPOTHETICAL | FUTURE):
+        return "hypothetical"
+    if flags & ENDED:
+        return "past"
+    if flags & NEGATIVE:
+        return "negative"
+    return "past" if state and flags & PAST_TENSE else "positive"
+
+
+def closed(relation: str, polar: Polarity) -> str:
+    """Return the name that an ended relation goes by."""
+    if polar == "past" and (relation in _EMPLOYMENT or (relation.endswith("_OF") and relation != "MENTOR_OF")):
+        return "PREVIOUSLY_WORKED_AT"
+    return relation

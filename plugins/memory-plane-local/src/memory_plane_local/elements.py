@@ -1,0 +1,251 @@
+"""Sentence to elements: names and noun phrases, verbs with their helpers, job titles, pronouns, words and marks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from memory_plane_local.guards import helpers
+from memory_plane_local.lexicon import common_nouns, is_common, roles, titles
+from memory_plane_local.name import THING, Name
+from memory_plane_local.sentences import Sentence
+from memory_plane_local.tables import cues, words
+from memory_plane_local.verbs import forms
+
+NAME, NOUN, VERB, ROLE, PRONOUN, WORD, MARK = "name", "noun", "verb", "role", "pronoun", "word", "mark"
+_PRONOUNS = {
+    **{low: low for low in ("he", "she", "they", "it", "me", "us")},
+    **{"him": "he", "them": "they", "i": "me", "we": "us", "myself": "me"},
+}
+_OWNERS = {"his": "he", "her": "she", "their": "they", "its": "it", "my": "me", "our": "us"}
+_LONGEST = 5
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """A piece of a sentence. `names` of a NAME or NOUN are joined by "and"; `flags` are a verb's polarity bits."""
+
+    kind: str
+    low: str
+    begin: int
+    end: int
+    names: list[Name] = field(default_factory=list)
+    flags: int = 0
+    form: str = ""
+    passive: bool = False
+    bare: bool = False
+    title: str = ""
+    owner: str = ""
+    determined: bool = False
+    definite: bool = False
+    opening: str = ""
+    first: str = ""
+
+
+def elements(sentence: Sentence, names: Sequence[Name]) -> list[Element]:
+    """Chunk a sentence; articles and adverbs that change nothing are left out."""
+    builder = _Builder(sentence, names)
+    builder.run()
+    return builder.found
+
+
+class _Builder:
+    """One pass over the tokens of a sentence."""
+
+    def __init__(self, sentence: Sentence, names: Sequence[Name]) -> None:
+        self.sentence = sentence
+        self.tokens = sentence.tokens
+        self.names = {name.span[0]: name for name in names}
+        self.found: list[Element] = []
+        self.owner = ""
+        self.determined = False
+        self.definite = False
+
+    def run(self) -> None:
+        """Go through the tokens once; each is part of exactly one element or of none."""
+        at = 0
+        while at < len(self.tokens):
+            if self.tokens[at].shape == "mark" and at not in self.names:
+                at = self._add(Element(MARK, self.tokens[at].low, at, at + 1))
+                continue
+            if self.tokens[at].low in words("titles.txt"):
+                at += 1 + (at + 1 < len(self.tokens) and self.tokens[at + 1].low == ".")
+                continue
+            at = self._role(at) or self._noun(at) or self._name(at) or self._verb(at) or self._word(at)
+
+    def _add(self, element: Element) -> int:
+        element.owner, element.determined = self.owner, self.determined
+        element.definite = self.definite or self.owner != ""
+        self.owner, self.determined, self.definite = "", False, False
+        self.found.append(element)
+        return element.end
+
+    def _name(self, at: int) -> int:
+        name = self.names.get(at)
+        if name is None:
+            return 0
+        return self._add(Element(NAME, name.text, at, name.span[1], [name]))
+
+    def _noun(self, at: int) -> int:
+        """A phrase of ordinary words, names in it included, that ends in a noun: controllable AI models."""
+        end, last = at, -1
+        while end < len(self.tokens) and end - at < _LONGEST and (width := self._content(end, at)):
+            end += width
+            if self.tokens[end - 1].low in common_nouns() and self.tokens[end - 1].shape == "low":
+                last = end
+        if last < 0 and not (self._wants_noun() and end > at and at not in self.names):
+            return 0
+        end = last if last > 0 else end
+        if self._is_name(at, end) or (end == at + 1 and _stands_for(self.tokens[at].low) and self._after_article()):
+            return 0
+        return self._add(Element(NOUN, self.tokens[end - 1].low, at, end, [self._phrase(at, end)]))
+
+    def _is_name(self, at: int, end: int) -> bool:
+        name = self.names.get(at)
+        return name is not None and (name.span[1] >= end or (name.options[:1] == ("Person",)))
+
+    def _wants_noun(self) -> bool:
+        """Whether something stands before that makes a noun phrase of any ordinary words."""
+        return self.determined or (bool(self.found) and self.found[-1].kind == VERB)
+
+    def _content(self, at: int, begin: int) -> int:
+        """How many tokens at `at` can be inside a noun phrase."""
+        name = self.names.get(at)
+        if name is not None:
+            return 0 if name.options[:1] in (("Person",), ("Place",), ("Language",), ("Agent",)) else name.span[1] - at
+        token = self.tokens[at]
+        if token.shape in ("mark", "link") or token.low in words("function.txt") or token.low in words("adverbs.txt"):
+            return 0
+        if token.low in words("calendar.txt") and not token.low[-1].isdigit():
+            return 0
+        if token.low in titles() and not (
+            at + 1 < len(self.tokens) and common_nouns().get(self.tokens[at + 1].low) == "Team"
+        ):
+            return 0
+        if token.low in forms() and (at > begin or not self._after_article()):
+            return 1 if at > begin and self._noun_use(at) else 0
+        return 1
+
+    def _noun_use(self, at: int) -> bool:
+        """Whether a verb form inside a noun phrase is a noun (FPGA demo order, auth build) and no verb."""
+        if self.tokens[at].low not in common_nouns():
+            return False
+        after = self.tokens[at + 1].low if at + 1 < len(self.tokens) else ""
+        return at + 1 not in self.names and after not in (
+            "a",
+            "an",
+            "the",
+            "his",
+            "her",
+            "their",
+            "our",
+            "my",
+            "its",
+            "to",
+        )
+
+    def _after_article(self) -> bool:
+        return self.determined or self.owner != ""
+
+    def _phrase(self, at: int, end: int) -> Name:
+        kind = common_nouns().get(self.tokens[end - 1].low)
+        start, stop = self.tokens[at].start, self.tokens[end - 1].end
+        named = any(begin in self.names for begin in range(at, end))
+        strength = 0.85 if kind else 0.65
+        weak = not (named and kind in ("Team", "Project", "Tool"))
+        return Name(self.sentence.text[start:stop], start, stop, (kind or THING,), strength, weak, span=(at, end))
+
+    def _role(self, at: int) -> int:
+        for role in roles().get(self.tokens[at].low, ()):
+            end = at + 1 + len(role.rest)
+            if tuple(token.low for token in self.tokens[at + 1 : end]) != role.rest or (
+                not role.rest and self._no_title(at)
+            ):
+                continue
+            end, field_name = self._field(end, role.label)
+            label = role.label + field_name
+            title = self.sentence.text[self.tokens[at].start : self.tokens[end - 1].end]
+            form = "lead" if role.leads else "staff"
+            return self._add(Element(ROLE, label, at, end, form=form, title=title))
+        return 0
+
+    def _no_title(self, at: int) -> bool:
+        """Whether a title is none here: a verb ("heads the team") or part of a name ("SRE team")."""
+        after = self.tokens[at + 1].low if at + 1 < len(self.tokens) else ""
+        if common_nouns().get(after) in ("Team", "Project"):
+            return True
+        if self.tokens[at].low not in forms():
+            return False
+        return not self._after_article() and after not in ("of", "at", ":", "for")
+
+    def _field(self, end: int, label: str) -> tuple[int, str]:
+        """The field of a head, a director or a vice president: "head of data", "VP Engineering"."""
+        if label not in ("HEAD", "VP", "DIRECTOR", "LEAD", "PRESIDENT"):
+            return end, ""
+        of = end < len(self.tokens) and self.tokens[end].low == "of"
+        at = end + of
+        name = self.names.get(at)
+        if at < len(self.tokens) and (name is None or name.span[1] == at + 1) and self._field_word(at):
+            return at + 1, ("_OF_" if of else "_") + self.tokens[at].low.upper()
+        return end, ""
+
+    def _field_word(self, at: int) -> bool:
+        low = self.tokens[at].low
+        return (
+            low.isalpha()
+            and (low in ("engineering", "hr", "it", "ai", "ml") or is_common(low))
+            and low not in words("function.txt")
+        )
+
+    def _verb(self, at: int) -> int:
+        if self._after_article() and self.tokens[at].low not in ("be", "is", "are"):
+            return 0
+        group = helpers(self.tokens, at, self._named)
+        if group is None:
+            return 0
+        element = Element(VERB, group.lemma, at, group.end, flags=group.flags, form=group.form, title=group.word)
+        element.passive, element.bare, element.opening = group.passive, group.bare, group.opening
+        element.first = self.tokens[at].low
+        return self._add(element)
+
+    def _named(self, at: int) -> bool:
+        return at in self.names
+
+    def _word(self, at: int) -> int:
+        token = self.tokens[at]
+        if token.low in cues("article") and not self._relative(at):
+            self.determined = True
+            self.definite = token.low not in ("a", "an")
+            return at + 1
+        if token.low in ("her", "his") and not self._owned(at + 1):
+            return self._add(Element(PRONOUN, "she" if token.low == "her" else "he", at, at + 1))
+        if token.low in _OWNERS:
+            self.owner = _OWNERS[token.low]
+            return at + 1
+        if token.low in words("adverbs.txt") and token.low != "that":
+            return at + 1
+        if _stands_for(token.low) and self._after_article():
+            return self._add(Element(PRONOUN, _stands_for(token.low), at, at + 1))
+        if token.low in _PRONOUNS:
+            return self._add(Element(PRONOUN, _PRONOUNS[token.low], at, at + 1))
+        return self._add(Element(WORD, token.low, at, at + 1))
+
+    def _owned(self, at: int) -> bool:
+        """Whether a word that can be somebody's stands at `at`."""
+        return at in self.names or (
+            at < len(self.tokens)
+            and self.tokens[at].shape != "mark"
+            and self.tokens[at].low not in words("function.txt")
+        )
+
+    def _relative(self, at: int) -> bool:
+        """Whether "that" opens a relative clause: a verb follows."""
+        if self.tokens[at].low != "that" or not self.found or at + 1 >= len(self.tokens):
+            return False
+        after = self.tokens[at + 1].low
+        return self.found[-1].kind in (NAME, NOUN) and (after in forms() or after in ("is", "are", "will"))
+
+
+def _stands_for(low: str) -> str:
+    """What "the company" and "the code" stand for, "" for other words."""
+    return "they" if low in cues("group") else "code" if low in cues("code") else ""

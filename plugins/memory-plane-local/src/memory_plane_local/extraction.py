@@ -1,0 +1,118 @@
+"""The stages in order: tokens, sentences, names, elements, claims, items."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from memory_plane.types import Claim, Extraction, Item, Memory, Mention
+from memory_plane_local.clauses import Clause
+from memory_plane_local.coreference import Discourse
+from memory_plane_local.drafts import Drafts
+from memory_plane_local.elements import NAME, NOUN, ROLE, VERB, elements
+from memory_plane_local.frames import read_frames
+from memory_plane_local.guards import QUESTION, clause_flags
+from memory_plane_local.items import read_promise, read_request
+from memory_plane_local.lists import joined
+from memory_plane_local.name import Name
+from memory_plane_local.names import find_names
+from memory_plane_local.relations import Reader
+from memory_plane_local.sentences import Sentence, sentences
+from memory_plane_local.titles import read_role
+from memory_plane_local.tokens import tokenize
+
+
+def extract(memory: Memory, gazetteer: Collection[str] = frozenset()) -> Extraction:
+    """Find what one memory says; `gazetteer` holds lower-case names that the graph knows already."""
+    text = _Text(memory, gazetteer)
+    for sentence in sentences(memory.text, tokenize(memory.text)):
+        text.read(sentence)
+    return text.result()
+
+
+class _Text:
+    """All that is known of one text while it is read."""
+
+    def __init__(self, memory: Memory, gazetteer: Collection[str]) -> None:
+        self.gazetteer = gazetteer
+        self.written = memory.created_at
+        self.items: dict[Item, None] = {}
+        self.writer = _writer(memory)
+        self.names: dict[str, Name] = {}
+        self.drafts = Drafts()
+        self.discourse = Discourse(self.writer)
+        self.reader = Reader(self.discourse, self.drafts, self._once)
+
+    def read(self, sentence: Sentence) -> None:
+        """Read one sentence: names, elements, then claims and items from left to right."""
+        names = find_names(sentence, self.gazetteer)
+        clause = Clause(sentence, joined(elements(sentence, names)), clause_flags(sentence.tokens))
+        if sentence.question:
+            clause.flags |= QUESTION
+        for element in clause.elements:
+            element.names = [self._once(name) for name in element.names]
+        for at, element in enumerate(clause.elements):
+            if element.kind == NAME:
+                self.discourse.note(element.names)
+            if element.kind == NAME or (element.kind == NOUN and at == 0):
+                clause.main = clause.main or element.names
+            read_frames(self.reader, clause, at)
+            if element.kind == VERB:
+                self.reader.verb(clause, at)
+                self._item(read_promise(self.reader, clause, at, self.written))
+            elif element.kind == ROLE:
+                read_role(self.reader, clause, at)
+        self.reader.finish(clause)
+        if clause.elements:
+            self._item(read_request(clause, sentence.question))
+        if clause.main:
+            self.discourse.subject = tuple(clause.main)
+
+    def _item(self, item: Item | None) -> None:
+        if item is not None:
+            self.items[item] = None
+
+    def _once(self, name: Name) -> Name:
+        """The same name again is the same thing: its first occurrence stands for all."""
+        key = name.text.lower().removeprefix("the ")
+        known = self.names.get(key)
+        if known is None:
+            self.names[key] = name
+            return name
+        if not known.options:
+            known.options = name.options
+        known.weak = known.weak and name.weak
+        return known
+
+    def result(self) -> Extraction:
+        """Freeze what was found: every name that is sure or stands in a claim."""
+        kept = [self.writer] if self.writer is not None and self.writer.used else []
+        kept += [name for name in self.names.values() if name.used or not name.weak]
+        drafts = self.drafts.found.values()
+        kept += [name for draft in drafts for name in (draft.subject, draft.object)]
+        mentions = {id(name): name for name in kept}
+        frozen = {key: _mention(name) for key, name in mentions.items()}
+        claims = tuple(
+            Claim(
+                subject=frozen[id(draft.subject)],
+                relation=draft.relation,
+                object=frozen[id(draft.object)],
+                start=draft.start,
+                end=draft.end,
+                confidence=draft.confidence,
+                polarity=draft.polarity,
+            )
+            for draft in drafts
+        )
+        return Extraction(mentions=tuple(frozen.values()), claims=claims, items=tuple(self.items))
+
+
+def _writer(memory: Memory) -> Name | None:
+    if memory.origin == "external":
+        return None
+    if memory.origin == "agent":
+        return Name(memory.agent, 0, 0, ("Agent",), 1.0, weak=True)
+    return Name("me", 0, 0, ("Person",), 1.0, weak=True)
+
+
+def _mention(name: Name) -> Mention:
+    return Mention(text=name.text, type=name.type, start=name.start, end=name.end, confidence=round(name.strength, 3))

@@ -1,0 +1,173 @@
+"""Patterns of elements to claims, for what no verb says: "Daniel <> Rob", "Fatima (Go)", "Rob from The Zebra"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
+
+from memory_plane_local.clauses import Clause
+from memory_plane_local.drafts import fit, polarity
+from memory_plane_local.elements import NAME, NOUN, PRONOUN, VERB, WORD, Element
+from memory_plane_local.guards import QUESTION
+from memory_plane_local.name import Name
+from memory_plane_local.relations import Reader
+from memory_plane_local.subjects import opens
+from memory_plane_local.tables import rows
+from memory_plane_local.verbs import Row, phrases
+
+_SLOTS = frozenset({"S", "O", "P", "X"})
+_STATES = frozenset({"USES", "WORKS_AT", "MEMBER_OF", "LOCATED_IN", "DEPENDS_ON"})
+
+
+class Atom(NamedTuple):
+    """One place of a pattern: a slot with its types, verbs, or words."""
+
+    slot: str
+    types: tuple[str, ...]
+    verbs: tuple[str, ...]
+    words: tuple[str, ...]
+    known: bool = False
+
+
+class Frame(NamedTuple):
+    """A row of frames.tsv."""
+
+    row: Row
+    atoms: tuple[Atom, ...]
+    polite: bool
+
+
+@dataclass(slots=True)
+class _Bound:
+    """What the slots of a pattern hold, and what its verbs say of polarity."""
+
+    sources: list[Name] = field(default_factory=list)
+    targets: list[Name] = field(default_factory=list)
+    flags: int = 0
+    factor: float = 1.0
+
+
+def read_frames(reader: Reader, clause: Clause, at: int) -> None:
+    """Try every pattern that can begin at element `at`."""
+    if at == 0 and opens(clause):
+        return
+    for frame in _beginning(clause.elements, at):
+        bound = _match(reader, clause, at, frame)
+        if bound is None or not bound.sources or not bound.targets:
+            continue
+        polar = polarity(clause.flags | (0 if frame.polite else bound.flags), state=frame.row.relation in _STATES)
+        stated = False
+        for source in bound.sources:
+            for target in bound.targets:
+                stated = reader.draft(clause, source, frame.row, target, polar, bound.factor) or stated
+        if stated:
+            _maker(reader, clause, at, frame, bound)
+            return
+
+
+@cache
+def _frames() -> dict[str, tuple[Frame, ...]]:
+    """The patterns by what they begin with: a word or "=verb", after "name" when a name comes first."""
+    found: dict[str, list[Frame]] = {}
+    for relation, strength, pattern, *polite in rows("frames.tsv"):
+        atoms = tuple(_atom(text) for text in pattern.split())
+        subjects, objects = _types(atoms, "S"), _types(atoms, "O")
+        frame = Frame(Row(relation, subjects, objects, relation in _STATES, float(strength)), atoms, bool(polite))
+        named = bool(atoms[0].slot)
+        anchor = atoms[1] if named else atoms[0]
+        for key in (*anchor.words, *(f"={verb}" for verb in anchor.verbs)):
+            key = f"name {key}" if named else key
+            found.setdefault(key, []).append(frame)
+    return {key: tuple(frames) for key, frames in found.items()}
+
+
+def _atom(text: str) -> Atom:
+    head, _, types = text.partition(":")
+    if head in _SLOTS:
+        kinds = tuple(types.lstrip("!").split(",")) if types else ()
+        return Atom(head, kinds, (), (), types.startswith("!"))
+    if text == "*":
+        return Atom("*", (), (), ())
+    if text.startswith("="):
+        return Atom("", (), tuple(verb.lstrip("=") for verb in text.split("|")), ())
+    return Atom("", (), (), tuple(text.split("|")))
+
+
+def _types(atoms: tuple[Atom, ...], slot: str) -> tuple[str, ...]:
+    own = next((atom.types for atom in atoms if atom.slot in (slot, "P")), ())
+    return own or ("Person", "Agent", "Project", "Organization")
+
+
+def _beginning(elements: list[Element], at: int) -> tuple[Frame, ...]:
+    element, frames = elements[at], _frames()
+    if element.kind in (NAME, NOUN):
+        if at + 1 == len(elements):
+            return ()
+        after = elements[at + 1]
+        return frames.get(f"name ={after.low}" if after.kind == VERB else f"name {after.low}", ())
+    return frames.get(f"={element.low}" if element.kind == VERB else element.low, ())
+
+
+def _match(reader: Reader, clause: Clause, at: int, frame: Frame) -> _Bound | None:
+    if at + len(frame.atoms) > len(clause.elements):
+        return None
+    bound = _Bound()
+    for cursor, atom in enumerate(frame.atoms, at):
+        if not _matches(reader, clause, clause.elements[cursor], atom, bound):
+            return None
+    first = frame.atoms[0]
+    if first.words == ("code",):
+        bound.sources = reader.discourse.resolve("code")[0]
+    elif not any(atom.slot in ("S", "P") for atom in frame.atoms) and first.verbs:
+        bound.sources, bound.factor = reader.subject(clause, at)
+    return bound
+
+
+def _matches(reader: Reader, clause: Clause, element: Element, atom: Atom, bound: _Bound) -> bool:
+    if atom.slot == "*":
+        return element.kind != VERB
+    if atom.verbs:
+        bound.flags |= element.flags & ~QUESTION
+        return element.kind == VERB and element.low in atom.verbs
+    if atom.words:
+        return element.low in atom.words
+    names = element.names if element.kind in (NAME, NOUN) else []
+    if element.kind == WORD and atom.slot == "O" and set(atom.types) & {"Organization"}:
+        names = reader.objects(clause, clause.elements.index(element))[0]
+    if element.kind == PRONOUN and atom.slot != "P":
+        names, factor = reader.discourse.resolve(element.low)
+        bound.factor *= factor
+    if not names or (atom.types and not all(_fits(name, atom) for name in names)):
+        return False
+    return _bind(atom, names, bound)
+
+
+def _fits(name: Name, atom: Atom) -> bool:
+    """Patterns are stricter than verbs: no type is stretched."""
+    if not name.options:
+        return not atom.known and fit(name, atom.types) is not None
+    return name.options[0] in atom.types
+
+
+def _bind(atom: Atom, names: list[Name], bound: _Bound) -> bool:
+    if atom.slot == "P":
+        bound.sources, bound.targets = names[:1], names[1:]
+        return len(names) > 1
+    if atom.slot == "S":
+        bound.sources = names
+    elif atom.slot == "O":
+        bound.targets = names
+    return True
+
+
+def _maker(reader: Reader, clause: Clause, at: int, frame: Frame, bound: _Bound) -> None:
+    """Who introduces the writer to somebody knows that somebody."""
+    writer = reader.discourse.writer
+    if frame.row.relation != "INTRODUCED_TO" or frame.atoms[0].verbs[:1] != ("introduce",) or bound.sources != [writer]:
+        return
+    knows = next(phrase.row for phrase in phrases()["know"])
+    polar = polarity(clause.flags | bound.flags, state=False)
+    for maker in reader.subject(clause, at)[0]:
+        for target in bound.targets:
+            reader.draft(clause, maker, knows, target, polar, 1.0)

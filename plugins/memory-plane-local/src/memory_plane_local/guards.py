@@ -1,0 +1,219 @@
+"""Helpers of a verb and what they do to it: negation, tense, condition. Words that guard a whole sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from memory_plane_local.tables import cues, rows, words
+from memory_plane_local.tokens import Token
+from memory_plane_local.verbs import BASE, ING, PARTICIPLE, PAST, THIRD, forms
+
+NEGATIVE, ENDED, HYPOTHETICAL, FUTURE, QUESTION, PAST_TENSE = 1, 2, 4, 8, 16, 32
+_BITS = {"negative": NEGATIVE, "past": ENDED, "hypothetical": HYPOTHETICAL, "future": FUTURE, "neutral": 0}
+_HELPERS = ("be", "have", "do")
+
+
+@dataclass(slots=True)
+class Helpers:
+    """A verb with all that stands before it: `lemma` and `form` of the main verb, `bare` without any helper."""
+
+    lemma: str
+    form: str
+    word: str
+    end: int
+    flags: int
+    passive: bool
+    bare: bool
+    opening: str
+
+
+@cache
+def effects(scope: str) -> dict[str, int]:
+    """Return the polarity bit of each word that works in `scope`: verb, to, ing, clause, onwards."""
+    return {
+        word: _BITS.get(effect, 0)
+        for effect, where, text in rows("guards.tsv")
+        if where == scope
+        for word in text.split()
+    }
+
+
+def clause_flags(tokens: Sequence[Token]) -> int:
+    """The bits that hold for a whole sentence: opened by a question word, or conditional somewhere."""
+    flags = QUESTION if tokens and _asks(tokens) else 0
+    clause = effects("clause")
+    for token in tokens:
+        if token.low in clause:
+            flags |= clause[token.low]
+    return flags
+
+
+def onward_flags(tokens: Sequence[Token], at: int) -> int:
+    """The bits that a word before token `at` lays on everything after it: "hopes that …", "maybe …"."""
+    onwards = effects("onwards")
+    flags = 0
+    for token in tokens[:at]:
+        flags |= onwards.get(token.low, 0)
+    return flags
+
+
+def _asks(tokens: Sequence[Token]) -> bool:
+    """Whether a sentence without a question mark begins like a question: an auxiliary and no pronoun of the writer."""
+    first = tokens[0].low
+    if first not in {"does", "do", "did", "is", "are", "was", "were", "has", "can", "could", "should", "would", "who"}:
+        return False
+    return len(tokens) > 2 and tokens[1].low not in ("not", "n't", "to", ",")
+
+
+def helpers(tokens: Sequence[Token], at: int, named: Callable[[int], bool]) -> Helpers | None:
+    """Read the longest verb group at `at`; None when no verb begins there."""
+    group = _Group(tokens, named)
+    return group.read(at)
+
+
+class _Group:
+    """The verb group while it is read from left to right."""
+
+    def __init__(self, tokens: Sequence[Token], named: Callable[[int], bool]) -> None:
+        self.tokens = tokens
+        self.named = named
+        self.flags = 0
+        self.lemma = self.form = self.word = ""
+        self.passive = False
+        self.helpers = 0
+        self.opening = ""
+
+    def read(self, at: int) -> Helpers | None:
+        """Take in word after word while grammar allows; None when no verb was among them."""
+        begin, end, cursor = at, at, at
+        while cursor < len(self.tokens) and not self.named(cursor):
+            low = self.tokens[cursor].low
+            if low == "no" and self._low(cursor + 1) == "longer":
+                self.flags |= ENDED
+                cursor += 2
+            elif low in words("adverbs.txt"):
+                if cursor == begin:
+                    return None
+                cursor += 1
+            elif self._helper(low, cursor) or self._main(low, cursor):
+                cursor += 1
+                end = cursor if self.lemma else end
+            else:
+                break
+        if not self.lemma:
+            return None
+        return Helpers(self.lemma, self.form, self.word, end, self.flags, self.passive, self.helpers == 0, self.opening)
+
+    def _low(self, at: int) -> str:
+        return self.tokens[at].low if at < len(self.tokens) else ""
+
+    def _helper(self, low: str, at: int) -> bool:
+        """Modals, negations and the "to" between two verbs."""
+        bit = effects("verb").get(low)
+        if bit is not None and not (low in ("must", "won", "may") and not self._verb_follows(at)):
+            if low in ("neither", "without", "never", "not", "hardly", "nor", "cannot") and not self._verb_follows(at):
+                return self.lemma in _HELPERS and low in ("not", "never") and self._note(bit)
+            return self._note(bit)
+        if low == "to" and self.lemma and self._verb_follows(at):
+            key = self.word
+            if self.word in effects("to"):
+                return self._pass(effects("to")[key])
+            if self.lemma == "be":
+                return self._pass(HYPOTHETICAL)
+        return False
+
+    def _note(self, bit: int) -> bool:
+        self.flags |= bit
+        self.helpers += 1
+        return True
+
+    def _pass(self, bit: int) -> bool:
+        """The verb so far is only a helper of the one that follows."""
+        self._note(bit)
+        self.flags &= ~PAST_TENSE
+        self.lemma = "do"
+        return True
+
+    def _verb_follows(self, at: int) -> bool:
+        """Whether a verb comes within the next words."""
+        for cursor in range(at + 1, min(at + 4, len(self.tokens))):
+            if self.named(cursor):
+                return False
+            low = self.tokens[cursor].low
+            if low in forms() or low in effects("verb") or low in effects("to"):
+                return True
+            if low not in words("adverbs.txt"):
+                return False
+        return False
+
+    def _main(self, low: str, at: int) -> bool:
+        """A verb form that can follow what was read so far."""
+        entry = forms().get(low) or self._catenative(low)
+        if entry is None or (low == "'s" and not self._is_be(at)):
+            return False
+        lemma, kinds = entry
+        if lemma == "have" and low == "'s":
+            lemma = "be"
+        form = self._fitting(kinds)
+        if not form:
+            return False
+        if self.lemma:
+            self._fold(lemma, form)
+        elif form == PAST:
+            self.flags |= PAST_TENSE
+        self.lemma, self.form, self.word = lemma, form, low
+        self.opening = self.opening or form
+        return True
+
+    def _catenative(self, low: str) -> tuple[str, frozenset[str]] | None:
+        """Verbs that only introduce another one and stand in no relation themselves."""
+        if low in effects("to") or low in effects("ing"):
+            form = ING if low.endswith("ing") else THIRD if low.endswith("s") else PAST if low.endswith("ed") else BASE
+            return low, frozenset({form, PARTICIPLE} if form == PAST else {form})
+        return None
+
+    def _fitting(self, kinds: frozenset[str]) -> str:
+        """The inflection of the next verb that grammar allows here, "" for none."""
+        order: tuple[str, ...]
+        if not self.lemma:
+            order = (
+                (BASE,)
+                if self.helpers and self.flags & (HYPOTHETICAL | FUTURE)
+                else (PAST, THIRD, ING, BASE, PARTICIPLE)
+            )
+        elif self.lemma == "be":
+            order = (ING, PARTICIPLE)
+        elif self.lemma == "have":
+            order = (PARTICIPLE,)
+        elif self.lemma == "do":
+            order = (BASE, PARTICIPLE)
+        elif self.word in effects("ing"):
+            order = (ING,)
+        else:
+            order = ()
+        return next((form for form in order if form in kinds), "")
+
+    def _fold(self, lemma: str, form: str) -> None:
+        """Take the verb so far as a helper of the next one."""
+        self.helpers += 1
+        if self.lemma == "be" and form == PARTICIPLE and lemma != "be":
+            self.passive = True
+        if self.word in effects("ing") and self.lemma not in _HELPERS:
+            self.flags = self.flags & ~PAST_TENSE | effects("ing")[self.word]
+        if self.lemma == "have":
+            self.flags &= ~PAST_TENSE
+
+    def _is_be(self, at: int) -> bool:
+        """Whether 's is "is" and no possessive: a participle, article, preposition or pronoun follows."""
+        if at and self.tokens[at - 1].low in ("he", "she", "it", "that", "who", "there", "what"):
+            return True
+        cursor = at + 1
+        while self._low(cursor) in words("adverbs.txt"):
+            cursor += 1
+        low = self._low(cursor)
+        kinds = forms().get(low, ("", frozenset()))[1]
+        if ING in kinds or (PARTICIPLE in kinds and BASE not in kinds):
+            return not self.named(cursor)
+        return low in cues("after_is")

@@ -1,0 +1,195 @@
+"""Open items that a text contains: promises, questions to somebody, handovers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+from memory_plane.types import Item
+from memory_plane_local.clauses import Clause
+from memory_plane_local.dates import due_date
+from memory_plane_local.drafts import Draft, fit, polarity
+from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, VERB, Element
+from memory_plane_local.guards import FUTURE
+from memory_plane_local.name import Name
+from memory_plane_local.relations import Reader
+from memory_plane_local.tables import cues, words
+from memory_plane_local.tokens import Token
+
+_STRENGTH = {"promise": 0.93, "agree": 0.85, "commit": 0.92, "owe": 0.88, "pledge": 0.9}
+
+
+@dataclass(slots=True)
+class _Deal:
+    """The parts of a promise: what, for whom, and the elements it spans."""
+
+    thing: Name | None
+    to: Name | None
+
+
+def read_promise(reader: Reader, clause: Clause, at: int, written: datetime) -> Item | None:
+    """A commitment by the verb at `at`: "promised to …", "I'll …", "needs to … by Friday"."""
+    element = clause.elements[at]
+    promised = element.low in cues("promise") and not element.passive
+    if not promised and not _undertaken(reader, clause, at, written):
+        return None
+    owners = [name for name in reader.subject(clause, at)[0] if fit(name, ("Person", "Agent", "Organization"))]
+    deal = _deal(reader, clause, at + 1 if promised else at, promised=promised)
+    if not owners or deal.thing is None:
+        return None
+    flags = clause.flags | (element.flags if promised else 0)
+    polar = polarity(flags, state=False)
+    strength = _STRENGTH.get(element.low, 0.82)
+    for owner in owners:
+        thing = deal.thing
+        reader.drafts.add(Draft(owner, "COMMITTED_TO", thing, polar, thing.start, thing.end, strength))
+    if polar != "positive":
+        return None
+    due = due_date(clause.sentence.tokens[element.end :], written)
+    to = deal.to.text if deal.to else None
+    return Item(kind="commitment", owner=owners[0].text, to=to, object=deal.thing.text, due_at=due)
+
+
+def _undertaken(reader: Reader, clause: Clause, at: int, written: datetime) -> bool:
+    """Whether "will" and "need to" oblige: said by the writer, or of a person who gives something or has a date."""
+    element = clause.elements[at]
+    if element.low in cues("idle") or element.passive or clause.flags:
+        return False
+    said = {token.low for token in clause.sentence.tokens[element.begin : element.end]}
+    subject = reader.subject(clause, at)[0]
+    mine = bool(subject) and subject[0] is reader.discourse.writer
+    if element.flags == FUTURE and said & {"will", "'ll"}:
+        named = at > 0 and clause.elements[at - 1].low not in ("they", "it")
+        return mine or (named and element.low in words("giving.txt") and bool(subject))
+    needed = said & {"need", "needs", "must"} or {"have", "to"} <= said or {"has", "to"} <= said
+    return bool(needed) and bool(subject) and due_date(clause.sentence.tokens[element.end :], written) is not None
+
+
+def _deal(reader: Reader, clause: Clause, at: int, *, promised: bool) -> _Deal:
+    """Read on from the promise to the thing promised, past the one it is promised to."""
+    elements, to = clause.elements, None
+    cursor = at
+    while promised and cursor < len(elements):
+        element = elements[cursor]
+        if element.kind == NAME and cursor == at and element.names[0].options[:1] == ("Person",):
+            to = element.names[0]
+        elif element.kind == PRONOUN and cursor == at and element.low in ("me", "us"):
+            to = reader.discourse.writer if cursor + 1 < len(elements) and elements[cursor + 1].kind != VERB else None
+        elif not (element.kind == PRONOUN or element.low in ("to", "that", "on")):
+            break
+        cursor += 1
+    if cursor >= len(elements):
+        return _Deal(None, to)
+    verb = elements[cursor] if elements[cursor].kind == VERB else None
+    return _thing(reader, clause, cursor, verb, to)
+
+
+def _thing(reader: Reader, clause: Clause, cursor: int, verb: Element | None, to: Name | None) -> _Deal:
+    """The thing itself: a noun for what is given, the whole doing otherwise."""
+    elements = clause.elements
+    first = cursor + (verb is not None)
+    if first < len(elements) and elements[first].kind in (NAME, PRONOUN) and first + 1 < len(elements):
+        receiver = _receiver(reader, elements[first])
+        if receiver is not None and elements[first + 1].kind in (NAME, NOUN):
+            to, first = receiver, first + 1
+    to = to or _addressee(clause, first)
+    if (
+        first < len(elements)
+        and elements[first].kind in (NAME, NOUN)
+        and (verb is None or verb.low in words("giving.txt"))
+    ):
+        element = elements[first]
+        return _Deal(_commitment(reader, clause, element.begin, element.end), to)
+    if verb is None:
+        return _Deal(None, to)
+    end = next(
+        (i for i in range(first, len(elements)) if elements[i].low in cues("stop") or elements[i].kind == MARK),
+        len(elements),
+    )
+    if not any(element.kind in (NAME, NOUN) for element in elements[first:end]):
+        return _Deal(None, to)
+    main = _main_token(clause.sentence.tokens, verb)
+    return _Deal(_commitment(reader, clause, main, elements[end - 1].end), to)
+
+
+def _receiver(reader: Reader, element: Element) -> Name | None:
+    if element.kind == PRONOUN:
+        return reader.discourse.writer if element.low in ("me", "us") else None
+    return element.names[0] if element.names[0].options[:1] == ("Person",) else None
+
+
+def _addressee(clause: Clause, at: int) -> Name | None:
+    """The person after "to" that follows the thing: "send the deck to Rob"."""
+    for before, element in pairwise(clause.elements[at : at + 12]):
+        if (
+            before.low == "to"
+            and element.kind == NAME
+            and element.names[0].options[:1] in (("Person",), ("Agent",), ())
+        ):
+            return element.names[0]
+    return None
+
+
+def _main_token(tokens: Sequence[Token], verb: Element) -> int:
+    """The token of the main verb, without "I'll" before it."""
+    return max(verb.begin, verb.end - 1)
+
+
+def _commitment(reader: Reader, clause: Clause, begin: int, end: int) -> Name:
+    first, last = clause.sentence.tokens[begin], clause.sentence.tokens[end - 1]
+    text = clause.sentence.text[first.start : last.end]
+    return Name(text, first.start, last.end, ("Commitment",), 0.85, weak=True, span=(begin, end))
+
+
+def read_request(clause: Clause, asked: bool) -> Item | None:
+    """Return a question that somebody is asked to act on, or work handed to somebody; small talk is neither."""
+    tokens = clause.sentence.tokens
+    to = _vocative(clause)
+    text = clause.sentence.text[tokens[0].start : tokens[-1].end]
+    if asked:
+        return Item(kind="question", owner=None, to=to, object=text + "?") if _requests(clause) else None
+    receiver = _handed(clause)
+    if receiver is None and to and tokens[0].low == "@" and len(tokens) > 3:
+        receiver = to
+    return Item(kind="handoff", owner=None, to=receiver, object=text) if receiver else None
+
+
+def _requests(clause: Clause) -> bool:
+    """Whether a question wants something done or decided: "can you …", "does anyone …", "should we …", "@muse …"."""
+    lows = [token.low for token in clause.sentence.tokens]
+    if lows[0] == "@" or (clause.elements[0].kind == NAME and clause.elements[0].names[0].options[:1] == ("Agent",)):
+        return len(lows) > 3
+    for at, low in enumerate(lows[:6]):
+        rest = lows[at + 1 : at + 3]
+        if low in ("can", "could", "would", "will") and rest[:1] == ["you"]:
+            return len(rest) > 1 and rest[1] not in ("believe", "imagine", "see", "guess", "say", "like", "prefer")
+        if (low in ("can", "could", "does", "has") and rest[:1] in (["anyone"], ["anybody"], ["someone"])) or (
+            low == "should" and rest[:1] in (["i"], ["we"])
+        ):
+            return True
+    return False
+
+
+def _vocative(clause: Clause) -> str | None:
+    """Who is spoken to: "@muse …", "Muse, can you …"."""
+    elements = clause.elements
+    if len(elements) > 1 and elements[0].low == "@" and clause.sentence.tokens[0].low == "@":
+        return clause.sentence.tokens[elements[1].begin].text if elements[1].kind != NAME else elements[1].names[0].text
+    if len(elements) > 2 and elements[0].kind == NAME and elements[1].low in (",", ":"):
+        name = elements[0].names[0]
+        return name.text if name.options[:1] in (("Person",), ("Agent",)) else None
+    return None
+
+
+def _handed(clause: Clause) -> str | None:
+    """Who takes over: "handing this over to Muse", "passing it to Grok"."""
+    elements = clause.elements
+    for at, element in enumerate(elements):
+        if element.kind == VERB and element.low == "hand" and not element.flags and not clause.flags:
+            chunk = [other for other in elements[at : at + 10] if other.low != "@"]
+            for before, after in pairwise(chunk):
+                if before.low == "to" and after.kind == NAME:
+                    return after.names[0].text
+    return None

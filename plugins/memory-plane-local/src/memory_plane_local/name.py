@@ -1,0 +1,68 @@
+"""A name while a text is read, and where in a sentence it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from memory_plane_local.lexicon import common_nouns
+from memory_plane_local.sentences import Sentence
+from memory_plane_local.tables import words
+from memory_plane_local.tokens import Token
+
+THING = "Thing"
+"""The type of a phrase of ordinary words that no noun table knows: an argument of few relations."""
+
+
+@dataclass(slots=True, eq=False)
+class Name:
+    """A named thing, once for all its occurrences in a text; claims narrow its type."""
+
+    text: str
+    start: int
+    end: int
+    options: tuple[str, ...] = ()
+    strength: float = 0.7
+    weak: bool = False
+    used: bool = False
+    span: tuple[int, int] = field(default=(0, 0))
+
+    @property
+    def type(self) -> str:
+        """The best type so far."""
+        return self.options[0] if self.options and self.options[0] != THING else "Concept"
+
+
+def name_at(
+    sentence: Sentence, begin: int, end: int, options: tuple[str, ...], strength: float, *, weak: bool = False
+) -> Name:
+    """Make the name that the tokens `begin` to `end` write."""
+    start, stop = sentence.tokens[begin].start, sentence.tokens[end - 1].end
+    return Name(sentence.text[start:stop], start, stop, options, strength, weak, span=(begin, end))
+
+
+def opening(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a capital at `at` may be due to the beginning of a sentence, a quotation or a list entry."""
+    return (
+        at == 0
+        or (tokens[at - 1].shape == "mark" and tokens[at - 1].low in ':"“(-*•#>—–[')
+        or (at == 1 and tokens[0].shape in ("mark", "num"))
+    )
+
+
+def owns_noun(tokens: Sequence[Token], end: int) -> bool:
+    """Return whether a noun that takes names follows: "Platform team"."""
+    return end < len(tokens) and tokens[end].shape == "low" and tokens[end].low in common_nouns()
+
+
+def version_end(tokens: Sequence[Token], end: int) -> int:
+    """Return the end of a name with the number of its version (Python 3, Orbit v2) when nothing is counted with it."""
+    if end >= len(tokens) or tokens[end].shape not in ("num", "mix", "low"):
+        return end
+    text = tokens[end].low
+    if text[0] == "v" and text[1:2].isdigit():
+        return end + 1
+    counted = (
+        end + 1 < len(tokens) and tokens[end + 1].shape != "mark" and tokens[end + 1].low not in words("function.txt")
+    )
+    return end + 1 if tokens[end].shape == "num" and len(text) <= 4 and not counted else end

@@ -1,0 +1,65 @@
+"""Names that the word lists or the graph know."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from memory_plane_local.lexicon import contexts, known_names, titles
+from memory_plane_local.name import Name, name_at, opening, version_end
+from memory_plane_local.sentences import Sentence
+from memory_plane_local.tables import cues, words
+from memory_plane_local.tokens import Token
+from memory_plane_local.verbs import PAST, THIRD, forms
+
+
+def listed(sentence: Sentence, at: int, gazetteer: Collection[str]) -> Name | None:
+    """Return a name of the word lists, or of the graph, unless a longer written name begins here."""
+    tokens = sentence.tokens
+    for known in known_names().get(tokens[at].low, ()):
+        end = at + 1 + len(known.rest)
+        if known.rest and tuple(token.low for token in tokens[at + 1 : end]) != known.rest:
+            continue
+        if known.ordinary and not _cued(sentence, at, end):
+            continue
+        if _grows(sentence, end) and tokens[at].shape != "low":
+            return None
+        end = version_end(tokens, end) if known.type in ("Tool", "Language") else end
+        return name_at(sentence, at, end, (known.type,), 0.95)
+    if gazetteer:
+        for end in range(min(at + 4, len(tokens)), at, -1):
+            if " ".join(token.low for token in tokens[at:end]) in gazetteer:
+                return name_at(sentence, at, end, (), 0.9)
+    return None
+
+
+def _cued(sentence: Sentence, at: int, end: int) -> bool:
+    """Whether an ordinary word such as Go or notion is meant as a name here."""
+    tokens = sentence.tokens
+    before = tokens[at - 1].low if at else ""
+    if tokens[at].shape == "low" or sentence.shout:
+        return before in cues("tool") and not (
+            end < len(tokens) and tokens[end].shape == "low" and _goes_on(tokens[end])
+        )
+    if before == "(" or not opening(tokens, at):
+        return True
+    after = tokens[end].low if end < len(tokens) else ""
+    return after in ("is", "and", "are", ",", ":", "was", "has", "'s", "or", "for") or _acts(after)
+
+
+def _acts(word: str) -> bool:
+    """Whether a word is a verb in the third person or the past: Muse noticed, Instinct flags."""
+    kinds = forms().get(word, ("", frozenset()))[1]
+    return word.endswith("ed") or THIRD in kinds or PAST in kinds or word in contexts("after")
+
+
+def _goes_on(token: Token) -> bool:
+    return token.low not in words("function.txt") and not token.low.endswith("ly")
+
+
+def _grows(sentence: Sentence, end: int) -> bool:
+    """Whether a capitalised word follows that makes the listed name a part of a longer one (Apple Valley)."""
+    tokens = sentence.tokens
+    if sentence.shout or end >= len(tokens):
+        return False
+    token = tokens[end]
+    return token.shape == "cap" and token.low not in titles() and token.low not in known_names() and len(token.text) > 1

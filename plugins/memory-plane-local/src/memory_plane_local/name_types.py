@@ -1,0 +1,51 @@
+"""What type a written name can have, from its own words and from its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memory_plane_local.lexicon import common_nouns, contexts, nouns
+from memory_plane_local.tables import words
+from memory_plane_local.tokens import Token
+
+Guess = tuple[tuple[str, ...], float]
+
+
+def type_options(tokens: Sequence[Token], begin: int, end: int, lows: list[str]) -> Guess:
+    """Return the types that a name can have, and how sure that is."""
+    inner = _by_its_words(lows)
+    return inner if inner[0] else _by_its_neighbours(tokens, begin, end, lows[-1])
+
+
+def _by_its_words(lows: list[str]) -> Guess:
+    """The type that the words of a name tell: Nexus Labs, Project Lighthouse, Mary Jane Watson, checkout.ts."""
+    last = lows[-1]
+    kind, front = nouns("after").get(last), nouns("before").get(lows[0])
+    if len(lows) > 1 and (kind or front):
+        return (kind if kind and kind != "Concept" else front or "Concept",), 0.93
+    if lows[0] == "team":
+        return ("Team",), 0.93
+    if lows[0] in words("first_names.txt") or lows[0] in words("first_names_ambiguous.txt"):
+        return ("Person",), 0.93 if len(lows) > 1 else 0.88
+    if "&" in lows:
+        return ("Organization",), 0.88
+    if "." in last and last.rsplit(".", 1)[-1] in words("file_endings.txt"):
+        return ("Document",), 0.85
+    return (), 0.7
+
+
+def _by_its_neighbours(tokens: Sequence[Token], begin: int, end: int, last: str) -> Guess:
+    """The type that the words beside a name tell: met Amara, the Atlas project, at Brightwater."""
+    before = tokens[begin - 1].low if begin else ""
+    before = tokens[begin - 2].low if before in ("the", "a", ".") and begin > 1 else before
+    after = tokens[end].low if end < len(tokens) else ""
+    if after in common_nouns() and tokens[end].shape == "low":
+        return (common_nouns()[after],), 0.85
+    if before == "@" or (contexts("before").get(before) == "Person" and tokens[begin].shape == "cap"):
+        return ("Person",), 0.85
+    hint = contexts("before").get(before) or nouns("before").get(before) or contexts("after").get(after)
+    if hint and (hint != "Person" or tokens[begin].shape == "cap"):
+        return (hint,), 0.8
+    if "." in last:
+        return ("Project",), 0.75
+    return (), 0.7

@@ -1,0 +1,187 @@
+"""Names in a sentence: where they begin and end, and what type they can have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from memory_plane_local.lexicon import contexts, is_common, nouns, titles
+from memory_plane_local.name import Name, name_at, opening, owns_noun, version_end
+from memory_plane_local.name_lists import listed
+from memory_plane_local.name_types import type_options
+from memory_plane_local.sentences import Sentence
+from memory_plane_local.tables import cues, words
+from memory_plane_local.tokens import Token
+
+_LEGAL_FORMS = frozenset({"Inc", "LLC", "Ltd", "GmbH", "Corp"})
+_IDEOGRAPHS = "\u3040"
+
+
+def find_names(sentence: Sentence, gazetteer: Collection[str] = frozenset()) -> list[Name]:
+    """Return the names of a sentence in order; `span` is the range of its tokens."""
+    tokens, found, at = sentence.tokens, [], 0
+    while at < len(tokens):
+        token = tokens[at]
+        name = None
+        if token.shape != "mark" and token.shape != "link":
+            name = listed(sentence, at, gazetteer) or _written(sentence, at)
+        if name is None:
+            at += 1
+            continue
+        found.append(name)
+        at = name.span[1]
+    return found
+
+
+def _written(sentence: Sentence, at: int) -> Name | None:
+    tokens = sentence.tokens
+    token = tokens[at]
+    if "@" in token.text:
+        return _address(token, at)
+    if token.text[0] >= _IDEOGRAPHS:
+        return _ideographic(sentence, at)
+    if token.low in cues("numbered") and (name := _numbered(sentence, at)):
+        return name
+    if sentence.shout or token.shape == "low":
+        return _lower(sentence, at)
+    if token.shape == "num":
+        return None
+    return _capitalised(sentence, at)
+
+
+def _numbered(sentence: Sentence, at: int) -> Name | None:
+    """A thing that has a number for a name: PR #482, issue 12."""
+    tokens = sentence.tokens
+    number = at + 1 + (at + 1 < len(tokens) and tokens[at + 1].low == "#")
+    if number >= len(tokens) or tokens[number].shape != "num" or (number == at + 1 and tokens[at].shape == "low"):
+        return None
+    return name_at(sentence, at, number + 1, ("Document",), 0.85)
+
+
+def _address(token: Token, at: int) -> Name | None:
+    """The person in front of the @ of an e-mail address, or behind that of a handle."""
+    local, _, host = token.text.partition("@")
+    if "." not in host or not local.isalpha() or is_common(local.lower()):
+        return None
+    return Name(local, token.start, token.start + len(local), ("Person",), 0.85, span=(at, at + 1))
+
+
+def _ideographic(sentence: Sentence, at: int) -> Name | None:
+    tokens = sentence.tokens
+    token = tokens[at]
+    if token.text in words("ideographs.txt") or "\u3040" <= token.text[0] <= "\u309f":
+        return None
+    after = tokens[at + 1].text if at + 1 < len(tokens) else ""
+    kinds = {"さん": ("Person",), "项目": ("Project",), "公司": ("Organization",)}
+    return name_at(sentence, at, at + 1, kinds.get(after, ()), 0.7)
+
+
+def _lower(sentence: Sentence, at: int) -> Name | None:
+    """A name without a capital: a given name, or an identifier such as billing-api."""
+    token = sentence.tokens[at]
+    if token.low in words("first_names.txt") and len(token.low) > 2:
+        return name_at(sentence, at, at + 1, ("Person",), 0.8)
+    if "-" in token.low and token.low.split("-")[0] not in words("function.txt"):
+        return name_at(sentence, at, at + 1, ("Project",), 0.6, weak=True) if _identifier(token.low) else None
+    return None
+
+
+def _identifier(word: str) -> bool:
+    """Whether the last part of a hyphenated word names software: billing-api, atlas-web, memory-plane."""
+    return word.rsplit("-", 1)[-1] in words("identifier_endings.txt")
+
+
+def _capitalised(sentence: Sentence, at: int) -> Name | None:
+    """A run of capitalised words, less the ordinary word that opens a sentence."""
+    tokens, begin = sentence.tokens, at
+    if (
+        tokens[at].low in words("function.txt")
+        and not _given(tokens, at)
+        and (tokens[at].low != "the" or opening(tokens, at) or not _nameish(tokens, at + 1))
+    ):
+        return None
+    end = _run_end(tokens, at)
+    if opening(tokens, begin) and tokens[begin].shape == "cap" and _ordinary_opening(tokens, begin, end):
+        return None
+    if not tokens[begin].text[0].isalpha() and tokens[begin].shape == "mix" and not _looks_named(tokens[begin].text):
+        return None
+    return _typed(sentence, begin, end)
+
+
+def _ordinary_opening(tokens: Sequence[Token], begin: int, end: int) -> bool:
+    """Whether the first word of a sentence is capitalised for that reason alone."""
+    low = tokens[begin].low
+    if low in words("first_names.txt") or _given(tokens, begin) or owns_noun(tokens, end):
+        return False
+    if end - begin == 1:
+        return is_common(low) or low.endswith(("ing", "ed", "ly"))
+    return is_common(low) and tokens[end - 1].low not in nouns("after") and low not in nouns("before")
+
+
+def _given(tokens: Sequence[Token], at: int) -> bool:
+    """Whether an ordinary word that opens a sentence is a given name: a family name or a verb follows (Mark said)."""
+    if tokens[at].low not in words("first_names_ambiguous.txt") or at + 1 >= len(tokens):
+        return False
+    after = tokens[at + 1]
+    return (after.shape == "cap" and not is_common(after.low)) or contexts("after").get(after.low) == "Person"
+
+
+def _nameish(tokens: Sequence[Token], at: int) -> bool:
+    return at < len(tokens) and tokens[at].shape in ("cap", "mix") and tokens[at].low not in words("function.txt")
+
+
+def _looks_named(text: str) -> bool:
+    """Whether a word that begins with a digit is a name (3Rivers) and no measure (40M, 5pm)."""
+    letters = text.lstrip("0123456789.,-")
+    return len(letters) > 2 and any(char.isupper() for char in letters)
+
+
+def _run_end(tokens: Sequence[Token], at: int) -> int:
+    end = at + 1
+    if tokens[at].low in titles():
+        return end
+    while end < len(tokens):
+        token = tokens[end]
+        if token.shape in ("cap", "mix") and not _breaks(token):
+            end += 1
+        elif token.low in cues("inside_name") and _nameish(tokens, end + 1) and not _breaks(tokens[end + 1]):
+            if token.low == "of" and tokens[at].low not in cues("of_head"):
+                break
+            if token.low == "&" and tokens[end + 1].low in words("first_names.txt"):
+                break
+            end += 2
+        elif token.low == "," and end + 1 < len(tokens) and tokens[end + 1].text in _LEGAL_FORMS:
+            end += 2
+        else:
+            break
+    return version_end(tokens, end)
+
+
+def _breaks(token: Token) -> bool:
+    """Whether a capitalised word begins something else: a title, a pronoun, a day."""
+    return (
+        token.low in words("function.txt")
+        or token.low in words("calendar.txt")
+        or token.low in titles()
+        or token.low in words("titles.txt")
+        or "@" in token.low
+    )
+
+
+def _typed(sentence: Sentence, begin: int, end: int) -> Name | None:
+    tokens = sentence.tokens
+    lows = [token.low for token in tokens[begin:end]]
+    if lows == ["i"] or all(_says_nothing(low) for low in lows):
+        return None
+    if lows[0] in words("titles.txt") or (lows[0][0] == "v" and lows[0][1:2].isdigit()):
+        return None
+    if len(lows) == 1 and lows[0] in titles() and not owns_noun(tokens, end):
+        return None
+    options, strength = type_options(tokens, begin, end, lows)
+    ordinary = all(is_common(low) for low in lows)
+    weak = ordinary and not options
+    return name_at(sentence, begin, end, options, strength, weak=weak)
+
+
+def _says_nothing(low: str) -> bool:
+    """Whether a capitalised word is a date, a number or an ordinary abbreviation."""
+    return low.isdigit() or low in words("calendar.txt") or low in words("acronyms.txt")

@@ -1,0 +1,65 @@
+"""What stands after a verb or a preposition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from memory_plane_local.clauses import Clause
+from memory_plane_local.coreference import Discourse
+from memory_plane_local.elements import NAME, NOUN, PRONOUN, WORD, Element
+from memory_plane_local.lexicon import is_common
+from memory_plane_local.name import Name
+from memory_plane_local.tables import cues
+
+Found = tuple[list[Name], int, float]
+"""Names, the element after them, and the factor of having found the right ones."""
+Once = Callable[[Name], Name]
+_SUBJECTS = frozenset({"he", "she", "they", "i", "we"})
+_POSSESSIVES = frozenset({"'s", "’", "'"})
+
+
+def objects(discourse: Discourse, once: Once, clause: Clause, at: int, *, any_phrase: bool = True) -> Found:
+    """Return the names at element `at`; with `any_phrase` bare phrases of ordinary words count too."""
+    elements = clause.elements
+    while at < len(elements) and elements[at].low in cues("quote"):
+        at += 1
+    if at >= len(elements):
+        return [], at, 0.0
+    element = elements[at]
+    if element.kind == NAME and at + 2 < len(elements) and elements[at + 1].low in _POSSESSIVES:
+        return _possession(once, clause, at, any_phrase=any_phrase)
+    if element.kind in (NAME, NOUN):
+        return ([], at, 0.0) if not any_phrase and _loose(element) else (element.names, at + 1, 1.0)
+    if element.kind == PRONOUN and clause.sentence.tokens[element.begin].low not in _SUBJECTS:
+        names, factor = discourse.resolve(element.low)
+        return names, at + 1, factor
+    if element.kind == WORD and element.low.isalpha() and len(element.low) > 2 and not is_common(element.low):
+        return [once(_phrase(clause, element, element))], at + 1, 0.9
+    return [], at, 0.0
+
+
+def _possession(once: Once, clause: Clause, at: int, *, any_phrase: bool) -> Found:
+    """Somebody's thing: the named thing itself, or the whole phrase where any phrase may stand."""
+    owner, thing = clause.elements[at], clause.elements[at + 2]
+    if thing.kind == NAME:
+        return thing.names, at + 3, 1.0
+    if thing.kind != NOUN or not any_phrase:
+        return [], at, 0.0
+    whole = _phrase(clause, owner, thing)
+    whole.options = thing.names[0].options
+    return [once(whole)], at + 3, 0.9
+
+
+def _loose(element: Element) -> bool:
+    """Whether an ordinary noun phrase is too vague to be a thing: one noun without "the", or no article at all."""
+    if element.kind == NAME:
+        return False
+    if element.end - element.begin == 1:
+        return not element.definite
+    return not element.determined and not element.owner and element.names[0].strength < 0.7
+
+
+def _phrase(clause: Clause, first: Element, last: Element) -> Name:
+    start = clause.sentence.tokens[first.begin].start
+    end = clause.sentence.tokens[last.end - 1].end
+    return Name(clause.sentence.text[start:end], start, end, (), 0.6, weak=True, span=(first.begin, last.end))

@@ -1,0 +1,160 @@
+"""Verbs to claims: the row of the table that joins what stands before the verb to what stands after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memory_plane.types import Polarity
+from memory_plane_local import objects as after_verb
+from memory_plane_local import subjects as before_verb
+from memory_plane_local.clauses import Clause, Match, matches
+from memory_plane_local.coreference import Discourse
+from memory_plane_local.drafts import Draft, Drafts, closed, fit, polarity, settle
+from memory_plane_local.elements import NAME, NOUN, Element
+from memory_plane_local.guards import ENDED, NEGATIVE, PAST_TENSE, onward_flags
+from memory_plane_local.name import THING, Name
+from memory_plane_local.tables import cues
+from memory_plane_local.verbs import Row, phrases
+
+_MEANS = (("on", "top", "of"), ("using",), ("with",), ("in",), ("on",), ("via",))
+_MAKING = frozenset({"BUILDS", "WORKING_ON"})
+_ANY_PHRASE = frozenset({"DEPENDS_ON", "BLOCKED_BY", "PREFERS"})
+_AFTERWARDS = 16
+"""Tokens after a verb in which "anymore" and "until" belong to it."""
+
+
+@dataclass(slots=True)
+class Reader:
+    """Finds the claims of one text, sentence by sentence; `once` makes the same name the same thing."""
+
+    discourse: Discourse
+    drafts: Drafts
+    once: after_verb.Once
+
+    def subject(self, clause: Clause, at: int) -> before_verb.Found:
+        """Return the names that the verb at `at` speaks of."""
+        return before_verb.subject(self.discourse, clause, at)
+
+    def objects(self, clause: Clause, at: int, *, any_phrase: bool = True) -> after_verb.Found:
+        """Return the names at element `at`."""
+        return after_verb.objects(self.discourse, self.once, clause, at, any_phrase=any_phrase)
+
+    def verb(self, clause: Clause, at: int) -> None:
+        """Read the verb at `at`, unless its subject comes later."""
+        if at == 0 and before_verb.opens(clause):
+            clause.waiting.append(at)
+        else:
+            self._read(clause, at, *self.subject(clause, at))
+
+    def finish(self, clause: Clause) -> None:
+        """Read what opened the sentence once its subject is known: "Using Scala, Brightwater is building FlowCast"."""
+        for at in clause.waiting:
+            uses = clause.elements[at].low == "use"
+            self._read(clause, at, clause.product if uses and clause.product else clause.main, 0.95)
+
+    def _read(self, clause: Clause, at: int, subject: list[Name], factor: float) -> None:
+        element = clause.elements[at]
+        if element.form in ("base", "ing") and element.bare and at and clause.elements[at - 1].low in cues("link"):
+            element.flags |= clause.previous
+        clause.previous = element.flags
+        if subject:
+            clause.last = subject
+            clause.main = clause.main or subject
+        for match in matches(clause, at):
+            row = match.phrase.row
+            found, after, sure = self.objects(clause, match.end, any_phrase=row.relation in _ANY_PHRASE)
+            if row.relation == "PREFERS" and found and _vague(clause.elements[after - 1]):
+                continue
+            if not self._state(clause, element, match, subject, found, factor * sure):
+                continue
+            if match.phrase.rest[:1] == ("~",):
+                continue
+            if row.relation in _MAKING:
+                self._means(clause, element, found if not match.turned else subject, after)
+            self._workplace(clause, element, subject, after)
+            return
+
+    def _state(
+        self, clause: Clause, element: Element, match: Match, subject: list[Name], found: list[Name], factor: float
+    ) -> bool:
+        """Draft the claims of one phrase; False when the types do not fit and another row must be tried."""
+        row = match.phrase.row
+        flags = self.flags(clause, element)
+        if element.bare and match.passive:
+            flags &= ~PAST_TENSE
+        polar = polarity(flags, state=row.state)
+        sources, targets = (found, subject) if match.turned else (subject, found)
+        pairs = [(source, target) for source in sources for target in targets]
+        return any([self.draft(clause, source, row, target, polar, factor) for source, target in pairs])
+
+    def flags(self, clause: Clause, element: Element) -> int:
+        """Return all polarity bits that hold for a verb."""
+        onwards = onward_flags(clause.sentence.tokens, element.begin)
+        return clause.flags | element.flags | onwards | self.afterwards(clause, element)
+
+    def afterwards(self, clause: Clause, element: Element) -> int:
+        """Return what words after the verb add: "not … anymore" and "was … until" say that it is over."""
+        rest = {token.low for token in clause.sentence.tokens[element.end : element.end + _AFTERWARDS]}
+        if "anymore" in rest and element.flags & NEGATIVE:
+            return ENDED
+        return ENDED if "until" in rest and element.form == "past" else 0
+
+    def draft(self, clause: Clause, source: Name, row: Row, target: Name, polar: Polarity, factor: float) -> bool:
+        """Add one claim if both types fit the row."""
+        ours, theirs = fit(source, row.subjects), fit(target, row.objects)
+        if ours is None or theirs is None or source is target:
+            return False
+        settle(source, ours[0])
+        settle(target, theirs[0])
+        confidence = round(row.strength * factor * ours[1] * theirs[1], 3)
+        self.drafts.add(Draft(source, closed(row.relation, polar), target, polar, *clause.span(), confidence))
+        return True
+
+    def _workplace(self, clause: Clause, element: Element, subject: list[Name], at: int) -> None:
+        """A person who does something "at The Zebra" works there."""
+        elements = clause.elements
+        if element.low not in cues("workplace"):
+            return
+        at = next((i for i in range(at, min(at + 3, len(elements))) if elements[i].low == "at"), len(elements)) + 1
+        if at >= len(elements) or elements[at].kind != NAME:
+            return
+        place, works = elements[at].names[0], phrases()["join"][0].row
+        polar = polarity(self.flags(clause, element), state=True)
+        for person in subject:
+            named = person.options[:1] == ("Person",) and person is not self.discourse.writer
+            if named and place.options[:1] in ((), ("Organization",)):
+                self.draft(clause, person, works, place, polar, 0.9)
+
+    def _means(self, clause: Clause, element: Element, made: list[Name], at: int) -> None:
+        """What is built is built with something: "… using Rust", "… in Java with PostgreSQL"."""
+        clause.product = made
+        uses = phrases()["use"][-1].row
+        polar = polarity(self.flags(clause, element), state=False)
+        while end := _means_at(clause, at):
+            found, after, factor = self.objects(clause, end)
+            techs = [name for name in found if _technical(name, guess=clause.elements[at].low != "on")]
+            for source in made:
+                for target in techs:
+                    self.draft(clause, source, uses, target, polar, factor)
+            if not techs:
+                return
+            at = after
+
+
+def _means_at(clause: Clause, at: int) -> int:
+    """The element after "using", "with", "in" …, 0 when none of them is at `at`."""
+    for phrase in _MEANS:
+        chunk = [element.low for element in clause.elements[at : at + len(phrase)]]
+        if chunk == list(phrase) or (phrase == ("using",) and chunk == ["use"] and clause.elements[at].form == "ing"):
+            return at + len(phrase)
+    return 0
+
+
+def _vague(element: Element) -> bool:
+    """Whether what somebody likes is no lasting taste: "the energy", "their work", "breaking it up"."""
+    vague = element.determined or element.owner != "" or element.names[0].text.split()[0].endswith("ing")
+    return element.kind == NOUN and element.names[0].options[:1] == (THING,) and vague
+
+
+def _technical(name: Name, *, guess: bool) -> bool:
+    return name.options[:1] in (("Tool",), ("Language",)) or (guess and not name.options)

@@ -1,0 +1,148 @@
+"""noul and choice: which known node each mention is, and the edges that the claims make between nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from memory_plane.types import (
+    Candidate,
+    Claim,
+    Classification,
+    Extraction,
+    Link,
+    Memory,
+    Mention,
+    Resolution,
+    new_node_id,
+)
+
+_TECHNICAL = frozenset({"Tool", "Language", "Project"})
+_GROUPS = frozenset({"Organization", "Team"})
+_VAGUE = frozenset({"RELATED_TO", "ASSOCIATED_WITH", "CONNECTED_TO", "INVOLVES", "MENTIONS"})
+_RECENT = timedelta(days=30)
+_OTHER_TYPE = 0.9
+_RIVALS = 0.05
+
+
+def classify(
+    memory: Memory, found: Extraction, candidates: Sequence[Candidate], threshold: float = 0.75
+) -> Classification:
+    """Join each mention to the likeliest node above the threshold, or found a new one; link the nodes of the claims."""
+    offers: dict[Mention, list[Candidate]] = {}
+    for candidate in candidates:
+        offers.setdefault(candidate.mention, []).append(candidate)
+    resolutions: dict[Mention, Resolution] = {}
+    said: dict[tuple[str, str], Resolution] = {}
+    for mention in _mentions(found):
+        key = (_plain(mention.text), mention.type)
+        first = said.get(key)
+        if first is None:
+            first = said[key] = _resolve(memory, mention, offers.get(mention, ()), threshold)
+        resolutions[mention] = Resolution(mention=mention, node=first.node, probability=first.probability)
+    links = tuple(link for claim in found.claims if (link := _link(memory, claim, resolutions)))
+    return Classification(resolutions=tuple(resolutions.values()), links=links)
+
+
+def _mentions(found: Extraction) -> Iterable[Mention]:
+    """All mentions, those that stand only in claims included."""
+    yield from found.mentions
+    for claim in found.claims:
+        yield claim.subject
+        yield claim.object
+
+
+def _resolve(memory: Memory, mention: Mention, candidates: Sequence[Candidate], threshold: float) -> Resolution:
+    new = Resolution(mention=mention, node=new_node_id(memory.id, mention), probability=1.0)
+    if not candidates or mention.type == "Commitment":
+        return new
+    ranked = sorted(((_probability(memory, one), one.node.id) for one in candidates), reverse=True)
+    best, node = ranked[0]
+    if mention.type == "Person" and len(ranked) > 1 and best - ranked[1][0] < _RIVALS:
+        best *= 0.8
+    return Resolution(mention=mention, node=node, probability=round(best, 3)) if best >= threshold else new
+
+
+def _probability(memory: Memory, candidate: Candidate) -> float:
+    """The probability that mention and node are the same thing: 0 when type or digits forbid it."""
+    mention, node = candidate.mention, candidate.node
+    gate = _type_gate(mention.type, node.type)
+    if not gate or _digits(mention.text) != _digits(_closest(candidate)):
+        return 0.0
+    evidence = (
+        0.2 * min(candidate.shared_neighbours, 2) + 0.2 * candidate.same_agent + 0.05 * _is_recent(memory, candidate)
+    )
+    exact = candidate.name_score > 0.99
+    if _writer(mention):
+        return 0.97 if exact else 0.0
+    if mention.type == "Person":
+        return gate * _person(candidate, exact, evidence)
+    if exact:
+        return min(0.99, gate * (0.95 + 0.1 * evidence))
+    return min(0.97, gate * (0.65 * candidate.name_score + 0.6 * evidence))
+
+
+def _person(candidate: Candidate, exact: bool, evidence: float) -> float:
+    """People are never joined by a single name alone: somebody they share, or the same agent, must speak for it."""
+    several = len(candidate.mention.text.split()) > 1
+    witnessed = candidate.shared_neighbours >= 1 or candidate.same_agent
+    if exact and several:
+        return min(0.99, 0.9 + 0.15 * evidence)
+    if not witnessed:
+        return min(0.6, 0.6 * candidate.name_score)
+    if exact:
+        return min(0.97, 0.58 + evidence)
+    if candidate.shared_neighbours == 0:
+        return min(0.7, 0.45 * candidate.name_score + evidence)
+    return min(0.95, 0.55 * max(candidate.name_score, 0.8) + evidence + 0.12)
+
+
+def _writer(mention: Mention) -> bool:
+    return mention.start == mention.end
+
+
+def _type_gate(ours: str, theirs: str) -> float:
+    if ours == theirs:
+        return 1.0
+    for family in (_TECHNICAL, _GROUPS):
+        if ours in family and theirs in family:
+            return _OTHER_TYPE
+    return _OTHER_TYPE if "Concept" in (ours, theirs) and "Person" not in (ours, theirs) else 0.0
+
+
+def _closest(candidate: Candidate) -> str:
+    """The name or alias of the node that the mention is written like."""
+    plain = _plain(candidate.mention.text)
+    return next(
+        (name for name in (candidate.node.name, *candidate.node.aliases) if _plain(name) == plain), candidate.node.name
+    )
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.casefold().removeprefix("the ").split())
+
+
+def _digits(name: str) -> str:
+    return "".join(char if char.isdigit() else " " for char in name).strip()
+
+
+def _is_recent(memory: Memory, candidate: Candidate) -> bool:
+    return candidate.last_seen is not None and abs(memory.created_at - candidate.last_seen) <= _RECENT
+
+
+def _link(memory: Memory, claim: Claim, resolutions: dict[Mention, Resolution]) -> Link | None:
+    """The edge of a claim; what is denied, asked or only thought of makes none."""
+    if claim.polarity not in ("positive", "past") or claim.relation in _VAGUE:
+        return None
+    source, target = resolutions[claim.subject].node, resolutions[claim.object].node
+    if source == target:
+        return None
+    ended = claim.valid_until or (memory.created_at if claim.polarity == "past" else None)
+    return Link(
+        source=source,
+        relation=claim.relation,
+        target=target,
+        probability=claim.confidence,
+        valid_from=claim.valid_from,
+        valid_until=ended,
+    )

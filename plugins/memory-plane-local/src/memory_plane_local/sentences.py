@@ -1,0 +1,65 @@
+"""Tokens to sentences, and what holds for a whole sentence: asked, shouted, quoted code left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memory_plane_local.tables import words
+from memory_plane_local.tokens import Token
+
+_ENDS = frozenset({".", "!", "?", "…", "。", "！", "？", ";", "；", "\n", "..", "..."})
+_QUESTION = frozenset({"?", "？"})
+_SHOUT = 4
+_LONGEST = 200
+"""Tokens after which a sentence is cut, so that text without full stops costs no more than any other."""
+
+
+@dataclass(slots=True)
+class Sentence:
+    """A stretch of tokens that says one thing. `fresh` is False after a semicolon: the subject goes on."""
+
+    text: str
+    tokens: Sequence[Token]
+    question: bool
+    shout: bool
+    fresh: bool = True
+
+
+def sentences(text: str, tokens: Sequence[Token]) -> Iterator[Sentence]:
+    """Cut tokens into sentences; fenced code is skipped, it says nothing about the world."""
+    start, fresh, fenced = 0, True, False
+    for at, token in enumerate(tokens):
+        if token.low == "```":
+            if not fenced and at > start:
+                yield _sentence(text, tokens[start:at], "", fresh)
+            fenced, start, fresh = not fenced, at + 1, True
+        elif fenced:
+            start = at + 1
+        elif token.low in _ENDS and not _abbreviation(tokens, at):
+            if at > start:
+                yield _sentence(text, tokens[start:at], token.low, fresh)
+            start, fresh = at + 1, token.low not in (";", "；")
+        elif at - start >= _LONGEST:
+            yield _sentence(text, tokens[start:at], "", fresh)
+            start = at
+    if start < len(tokens) and not fenced:
+        yield _sentence(text, tokens[start:], "", fresh)
+
+
+def _abbreviation(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the full stop at `at` belongs to the word before it (Dr. Inc.) and the sentence goes on."""
+    if tokens[at].low != "." or at == 0 or at + 1 >= len(tokens):
+        return False
+    before, after = tokens[at - 1], tokens[at + 1]
+    if before.low in words("titles.txt"):
+        return True
+    return before.low in words("abbreviations.txt") and after.shape in ("low", "num")
+
+
+def _sentence(text: str, tokens: Sequence[Token], end: str, fresh: bool) -> Sentence:
+    capitals = sum(1 for token in tokens if token.text.isupper() and len(token.text) > 1)
+    if capitals >= _SHOUT:
+        letters = sum(1 for token in tokens if token.shape not in ("mark", "num") and len(token.text) > 1)
+        return Sentence(text, tokens, end in _QUESTION, capitals > 0.8 * letters, fresh)
+    return Sentence(text, tokens, end in _QUESTION, False, fresh)

@@ -1,0 +1,96 @@
+"""Who a verb speaks of: what stands before it, what it goes on with, or the writer."""
+
+from __future__ import annotations
+
+from memory_plane_local.clauses import Clause
+from memory_plane_local.coreference import Discourse
+from memory_plane_local.elements import NAME, NOUN, PRONOUN, VERB, WORD, Element
+from memory_plane_local.name import Name
+from memory_plane_local.tables import cues, words
+
+Found = tuple[list[Name], float]
+"""Names, and the factor of having found the right ones."""
+
+
+def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
+    """Return the names that the verb at `at` speaks of."""
+    element = clause.elements[at]
+    if at == 0:
+        return _implied(discourse, clause, element)
+    before = clause.elements[at - 1]
+    if before.kind in (NAME, NOUN):
+        return _beside(clause, at, element)
+    if before.kind == PRONOUN:
+        return discourse.resolve(before.low)
+    if before.low in cues("relative"):
+        return clause.nearest(at - 1), 1.0
+    if before.low in cues("link"):
+        return (clause.last, 1.0) if clause.last or at > 2 else _implied(discourse, clause, element)
+    if before.low in cues("resume") and not (element.bare and element.form == "base"):
+        return _resumed(discourse, clause, element)
+    if before.low == ":" and at == 2 and clause.elements[0].kind == NAME:
+        return clause.elements[0].names, 0.95
+    if _begins_afresh(clause, at, before):
+        return _implied(discourse, clause, element)
+    return [], 0.0
+
+
+def opens(clause: Clause) -> bool:
+    """Return whether a sentence begins with a participle and has its subject later."""
+    first = clause.elements[0]
+    if first.form != "ing" or not first.bare:
+        return False
+    for at, element in enumerate(clause.elements[2:], 2):
+        finite = element.kind == VERB and (not element.bare or element.form == "third")
+        if finite and clause.elements[at - 1].kind in (NAME, NOUN):
+            return True
+    return False
+
+
+def _implied(discourse: Discourse, clause: Clause, element: Element) -> Found:
+    """A note without a subject is about its writer: "Started learning Rust"; so is "please always use pnpm"."""
+    if element.low == "use" and element.form == "base":
+        urged = any(token.low in cues("urge") for token in clause.sentence.tokens[: element.begin])
+        return (discourse.resolve("me")[0], 0.95) if urged else ([], 0.0)
+    if element.opening not in ("past", "ing", "participle") or element.passive or clause.sentence.question:
+        return [], 0.0
+    return discourse.resolve("me")[0], 0.95
+
+
+def _beside(clause: Clause, at: int, element: Element) -> Found:
+    """A name right before the verb; a participle after a product is said of the product."""
+    if element.bare and element.form == "ing" and clause.product:
+        return clause.product, 0.97
+    if element.form == "ing" and clause.elements[at - 1].kind == NOUN and clause.last:
+        return clause.last, 0.95
+    return _head(clause, at), 1.0
+
+
+def _head(clause: Clause, at: int) -> list[Name]:
+    """The head of "Owen from Graylight" and "nobody on the data team" is what stands before the preposition."""
+    elements = clause.elements
+    names = elements[at - 1].names
+    if at < 3 or elements[at - 2].low not in cues("preposition"):
+        return names
+    head = elements[at - 3]
+    if head.kind in (NAME, NOUN):
+        return head.names
+    return [] if head.low in words("function.txt") else names
+
+
+def _resumed(discourse: Discourse, clause: Clause, element: Element) -> Found:
+    """After a comma the main subject goes on, or the product: "…, using Rust"."""
+    if element.bare and element.form in ("ing", "participle") and clause.product:
+        return clause.product, 0.95
+    if clause.main:
+        return clause.main, 0.97
+    return _implied(discourse, clause, element)
+
+
+def _begins_afresh(clause: Clause, at: int, before: Element) -> bool:
+    """Whether a note begins at the verb: after a label, a first word that says nothing, or "day 3 of"."""
+    if before.low in cues("label"):
+        return True
+    if before.low == "of" and clause.elements[at].form == "ing":
+        return not clause.main
+    return at == 1 and before.kind == WORD and before.low in words("function.txt")

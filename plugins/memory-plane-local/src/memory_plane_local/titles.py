@@ -1,0 +1,158 @@
+"""Job titles to claims: "Viktor, the CTO of Nexus Labs", "their CTO, Ingrid", "TechCorp has a CTO called Alice"."""
+
+from __future__ import annotations
+
+from memory_plane_local.clauses import Clause
+from memory_plane_local.drafts import Draft, closed, fit, polarity, settle
+from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, Element
+from memory_plane_local.name import Name
+from memory_plane_local.relations import Reader
+from memory_plane_local.tables import cues
+
+_NAMED = frozenset({"call", "name", "be", "become"})
+_PLACES = ("Organization", "Team", "Project")
+_STRENGTH = 0.94
+
+
+def read_role(reader: Reader, clause: Clause, at: int) -> None:
+    """Find who holds the title at `at`, and where."""
+    person, left = _holder_before(reader, clause, at)
+    place, after, factor = _place_after(reader, clause, at)
+    verb = _verb_between(clause, left, at)
+    if place is None:
+        place, factor = _place_before(reader, clause, at)
+    if not person:
+        person, right = _holder_after(clause, after, at)
+        verb = verb or _verb_between(clause, after, right)
+    if not person:
+        return
+    if clause.waiting:
+        clause.main = person
+    if place is None and (verb is None or clause.elements[at].determined) and person:
+        recent = reader.discourse.last("Organization")
+        place, factor = (recent, 0.8) if clause.elements[at].determined else (None, 0.0)
+    flags = clause.flags | (verb.flags | reader.afterwards(clause, verb) if verb else 0)
+    for holder in person:
+        _state(reader, clause, clause.elements[at], holder, place, flags, factor)
+
+
+def _holder_before(reader: Reader, clause: Clause, at: int) -> tuple[list[Name], int]:
+    """The person before a title, over "is", "who is", a comma, a bracket, "as", or another title and "and"."""
+    elements = clause.elements
+    cursor = at - 1
+    while cursor >= 0 and (elements[cursor].low in ("and", "&", "'s", "’", "'") or elements[cursor].kind == ROLE):
+        cursor -= 1
+    if (
+        cursor < at - 1
+        and cursor >= 0
+        and elements[cursor].kind == NAME
+        and elements[cursor + 1].low in ("'s", "’", "'")
+    ):
+        cursor -= 1
+    if cursor < 0:
+        return [], at
+    element = elements[cursor]
+    if element.low == "as" and cursor:
+        before = elements[cursor - 1]
+        hired = before.kind == NAME and before.names[0].options[:1] == ("Person",)
+        return before.names if hired else clause.last, cursor
+    if element.kind == VERB and element.low in ("be", "become", "do") and cursor:
+        return _subject(reader, clause, cursor), cursor
+    if (
+        element.low in cues("opener")
+        and cursor
+        and elements[cursor - 1].kind == NAME
+        and _personal(elements[cursor - 1])
+    ):
+        return elements[cursor - 1].names, cursor
+    return [], at
+
+
+def _subject(reader: Reader, clause: Clause, at: int) -> list[Name]:
+    return [name for name in reader.subject(clause, at)[0] if fit(name, ("Person", "Agent"))]
+
+
+def _personal(element: Element) -> bool:
+    return all(fit(name, ("Person", "Agent")) for name in element.names)
+
+
+def _place_after(reader: Reader, clause: Clause, at: int) -> tuple[Name | None, int, float]:
+    """The organisation after "of", "at" or, in brackets, a comma."""
+    elements = clause.elements
+    cursor = at + 1
+    while cursor < len(elements) and (elements[cursor].low in ("and", "&") or elements[cursor].kind == ROLE):
+        cursor += 1
+    if cursor >= len(elements):
+        return None, at + 1, 0.0
+    bracketed = at > 0 and elements[at - 1].low == "("
+    if elements[cursor].low not in cues("title_at") and not (bracketed and elements[cursor].low == ","):
+        return None, cursor, 0.0
+    cursor += 1
+    cursor += cursor < len(elements) and elements[cursor].low == ","
+    if cursor < len(elements) and elements[cursor].kind in (NAME, NOUN, PRONOUN):
+        names, after, factor = reader.objects(clause, cursor)
+        for name in names[:1]:
+            if fit(name, _PLACES):
+                return name, after, factor
+    return None, cursor, 0.0
+
+
+def _place_before(reader: Reader, clause: Clause, at: int) -> tuple[Name | None, float]:
+    """The organisation before a title: "TechCorp's CTO", "their CTO", "TechCorp has a CTO", "whose CTO"."""
+    elements = clause.elements
+    owner = elements[at].owner
+    if owner:
+        names, factor = reader.discourse.resolve("they" if owner in ("they", "it", "us") else owner)
+        names = [name for name in names if fit(name, ("Organization", "Team"))]
+        return (names[0], factor) if names else (None, 0.0)
+    before = elements[at - 1] if at else None
+    if before is None or at < 2:
+        return None, 0.0
+    if before.low in ("'s", "’", "'") and elements[at - 2].kind == NAME:
+        return elements[at - 2].names[-1], 1.0
+    if before.kind == VERB and before.low == "have" and elements[at - 2].kind == NAME:
+        return elements[at - 2].names[-1], 1.0
+    if before.low == "whose":
+        names = clause.nearest(at - 1)
+        return (names[-1], 1.0) if names else (None, 0.0)
+    if before.low == "as" and elements[at - 2].kind == NAME and fit(elements[at - 2].names[-1], _PLACES):
+        return elements[at - 2].names[-1], 0.95
+    return None, 0.0
+
+
+def _holder_after(clause: Clause, cursor: int, at: int) -> tuple[list[Name], int]:
+    """The person after a title: "CTO Viktor", "the CTO of X is Viktor", "the head of design at X today, Søren"."""
+    elements = clause.elements
+    begin = cursor
+    while cursor < len(elements) and cursor <= begin + 2:
+        element = elements[cursor]
+        if element.kind == NAME and _personal(element) and (cursor > begin or cursor == at + 1):
+            owns = cursor + 1 < len(elements) and elements[cursor + 1].low in ("'s", "’", "'")
+            return ([], at) if owns and not element.names[0].options else (element.names, cursor)
+        if element.low not in cues("opener") and not (element.kind == VERB and element.low in _NAMED):
+            break
+        cursor += 1
+    return [], at
+
+
+def _verb_between(clause: Clause, begin: int, end: int) -> Element | None:
+    chunk = clause.elements[min(begin, end) : max(begin, end)]
+    return next((element for element in chunk if element.kind == VERB and element.low in ("be", "become")), None)
+
+
+def _state(
+    reader: Reader, clause: Clause, role: Element, holder: Name, place: Name | None, flags: int, factor: float
+) -> None:
+    polar = polarity(flags, state=True)
+    tokens = clause.sentence.tokens
+    start, end = tokens[0].start, tokens[-1].end
+    settle(holder, "Person" if "Agent" not in holder.options[:1] else "Agent")
+    if place is not None:
+        settle(place, (fit(place, _PLACES) or ("Organization", 1.0))[0])
+        relation = closed(f"{role.low}_OF" if role.form == "lead" else "WORKS_AT", polar)
+        reader.drafts.add(Draft(holder, relation, place, polar, start, end, round(_STRENGTH * factor, 3)))
+    after = clause.elements[at + 1].low if (at := clause.elements.index(role)) + 1 < len(clause.elements) else ""
+    if (role.form == "staff" or place is None) and after != ":":
+        first, last = tokens[role.begin], tokens[role.end - 1]
+        title = reader.once(Name(role.title, first.start, last.end, ("Role",), 0.85, weak=True))
+        reader.drafts.add(Draft(holder, "HAS_ROLE", title, polar, start, end, 0.88))

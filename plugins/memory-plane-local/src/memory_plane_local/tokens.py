@@ -1,0 +1,85 @@
+"""Text to tokens: the only place that looks at characters."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from memory_plane_local.ideographs import segment
+
+# One alternative a kind of token, none of which can backtrack over another: linear on any text.
+_SCANNER = re.compile(
+    r"(?P<link>https?://\S+)"
+    r"|(?P<word>\w+(?:[-.'’@&]\w+)*(?:\+\+|\#(?!\w))?)"
+    r"|(?P<mark>\n\s*|```|<->|<>|->|\.\.+|[^\w\s])"
+)
+_SAME = {"，": ",", "、": ",", "（": "(", "）": ")", "：": ":"}
+_SHORTENED = {"can't": (3, "can"), "won't": (2, "will"), "shan't": (3, "shall")}
+_CLITICS = ("'s", "'re", "'ve", "'ll", "'d", "'m")
+
+
+class Token(NamedTuple):
+    """A word or mark; shape is `low`, `cap` (Alice), `mix` (gRPC, ROS2, a.b), `num`, `mark` or `link`."""
+
+    text: str
+    low: str
+    start: int
+    end: int
+    shape: str
+
+
+def tokenize(text: str) -> list[Token]:
+    """Cut `text` into tokens, clitics apart: They're -> They 're; doesn't -> does n't."""
+    tokens: list[Token] = []
+    for found in _SCANNER.finditer(text):
+        piece, start = found.group(), found.start()
+        if found.lastgroup != "word":
+            kind = "link" if found.lastgroup == "link" else "mark"
+            low = "\n" if piece[0] == "\n" else _SAME.get(piece, piece)
+            tokens.append(Token(piece, low, start, found.end(), kind))
+        elif "'" in piece or "’" in piece:
+            tokens.extend(_contracted(piece, start))
+        elif piece.isascii():
+            tokens.append(_word(piece, start))
+        else:
+            tokens.extend(_word(part, start + at) for at, part in segment(piece))
+    return tokens
+
+
+def _word(piece: str, start: int) -> Token:
+    return Token(piece, piece.lower(), start, start + len(piece), _shape(piece))
+
+
+def _shape(piece: str) -> str:
+    if piece.islower():
+        return "low" if piece.isalpha() or not _has_sign(piece) else "mix"
+    first = piece[0]
+    if first.isdigit():
+        return "mix" if any(char.isalpha() for char in piece) else "num"
+    if first.isupper() or first.istitle():
+        return "cap" if (piece[1:].islower() and piece.isalpha()) or len(piece) == 1 else "mix"
+    return "mix" if any(char.isupper() for char in piece) else "low"
+
+
+def _has_sign(piece: str) -> bool:
+    """Whether a lower-case word is written like an identifier: a digit, a dot or an @ in it."""
+    return any(char in ".@_+#" or char.isdigit() for char in piece)
+
+
+def _contracted(piece: str, start: int) -> list[Token]:
+    plain = piece.lower().replace("’", "'")
+    if plain in _SHORTENED:
+        cut, low = _SHORTENED[plain]
+        first = Token(piece[:cut], low, start, start + cut, _shape(piece[:cut]))
+        return [first, Token(piece[cut:], "n't", start + cut, start + len(piece), "low")]
+    if plain.endswith("n't") and len(plain) > 3:
+        return _split(piece, plain, start, len(piece) - 3)
+    for clitic in _CLITICS:
+        if plain.endswith(clitic) and len(plain) > len(clitic):
+            return _split(piece, plain, start, len(piece) - len(clitic))
+    return [Token(piece, plain, start, start + len(piece), _shape(piece))]
+
+
+def _split(piece: str, plain: str, start: int, at: int) -> list[Token]:
+    end = start + len(piece)
+    return [_word(piece[:at], start), Token(piece[at:], plain[at:], start + at, end, "low")]

@@ -1,0 +1,114 @@
+"""Claims by the shape of a sentence: each case is one kind of wording."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory_plane.types import Claim, Memory
+from memory_plane_local.extraction import extract
+
+
+def claims(text: str) -> list[Claim]:
+    written = datetime(2026, 11, 29, 12, tzinfo=UTC)
+    memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=written, origin="user")
+    return list(extract(memory).claims)
+
+
+def said(text: str) -> set[str]:
+    return {f"{c.subject.text} {c.relation} {c.object.text}" for c in claims(text) if c.polarity == "positive"}
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Bob works at Acme.", "Bob WORKS_AT Acme"),
+        ("bob works at brightpath", "bob WORKS_AT brightpath"),
+        ("Acme hired Bob.", "Bob WORKS_AT Acme"),
+        ("Bob joined Acme as a PM.", "Bob WORKS_AT Acme"),
+        ("Bob left Acme for Initech.", "Bob WORKS_AT Initech"),
+        ("Owen from Graylight called.", "Owen WORKS_AT Graylight"),
+        ("The parser was written by Bob.", "Bob BUILDS parser"),
+        ("Falcon, which is written in Go, is fast.", "Falcon BUILT_IN Go"),
+        ("Falcon is being built by Acme in Rust.", "Falcon USES Rust"),
+        ("Using Scala, Brightwater is building FlowCast.", "FlowCast USES Scala"),
+        ("Lumen Health is moving its pipelines to Dagster.", "Lumen Health USES Dagster"),
+        ("Carol reports to Dave.", "Dave MANAGES Carol"),
+        ("Bob mentors Carol.", "Bob MENTOR_OF Carol"),
+        ("The Growth team is led by Omar.", "Omar LEADS Growth team"),
+        ("Members of the Design team: Chloé and Bob.", "Chloé MEMBER_OF Design team"),
+        ("Orbit v2 is blocked by the auth migration.", "Orbit v2 BLOCKED_BY auth migration"),
+        ("Apollo depends on Kafka.", "Apollo DEPENDS_ON Kafka"),
+        ("Acme is based in Oslo.", "Acme LOCATED_IN Oslo"),
+        ("Bob moved from Accra to Oslo.", "Bob LOCATED_IN Oslo"),
+        ("Fatou suggested ClickHouse.", "Fatou SUGGESTED ClickHouse"),
+        ("Please always use pnpm, never npm.", "me USES pnpm"),
+        ("Priya introduced Daniel to Rob.", "Daniel INTRODUCED_TO Rob"),
+        ("Bob introduced me to Rob.", "Bob KNOWS Rob"),
+        ("Maya merged PR #482.", "Maya CHANGED PR #482"),
+        ("Fatima (Go) sits next to Igor (Rust).", "Igor USES Rust"),
+        ("Lucía trabaja en Telefónica.", "Lucía WORKS_AT Telefónica"),
+        ("Анна работает в Acme.", "Анна WORKS_AT Acme"),
+        ("田中さんはソニーで働いています。", "田中 WORKS_AT ソニー"),
+        ("李雷在华为工作。", "李雷 WORKS_AT 华为"),
+    ],
+)
+def test_wording_is_understood(text: str, claim: str) -> None:
+    assert claim in said(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("TechCorp has a CTO called Alice.", "Alice CTO_OF TechCorp"),
+        ("Alice, TechCorp's CTO, is here.", "Alice CTO_OF TechCorp"),
+        ("The CTO of TechCorp is Alice.", "Alice CTO_OF TechCorp"),
+        ("TechCorp, whose CTO is Alice, grows.", "Alice CTO_OF TechCorp"),
+        ("Yusuf (CTO, Anchor Robotics) called.", "Yusuf CTO_OF Anchor Robotics"),
+        ("As CTO of Tallgrass, Peter leads it.", "Peter CTO_OF Tallgrass"),
+        ("Met the head of design at Pixel & Thread, Søren.", "Søren HEAD_OF_DESIGN_OF Pixel & Thread"),
+        ("Acme builds Falcon. Their CTO, Ingrid, is here.", "Ingrid CTO_OF Acme"),
+        ("Bob is a software engineer at Acme.", "Bob HAS_ROLE software engineer"),
+    ],
+)
+def test_title_is_understood(text: str, claim: str) -> None:
+    assert claim in said(text)
+
+
+def test_she_is_not_taken_up_by_he() -> None:
+    text = "Hana founded Kestrel AI. She later hired Omar, and he built the ingestion pipeline in Go."
+    assert "Omar BUILDS ingestion pipeline" in said(text)
+
+
+def test_clause_after_and_has_its_own_subject() -> None:
+    assert said("Alice manages Bob, Bob mentors Carol, and Carol reports to Dave.") == {
+        "Alice MANAGES Bob",
+        "Bob MENTOR_OF Carol",
+        "Dave MANAGES Carol",
+    }
+
+
+def test_list_reaches_over_an_oxford_comma_but_not_over_a_denial() -> None:
+    assert said("They say Falcon uses Rust, Go, and Redis.") == {
+        "Falcon USES Rust",
+        "Falcon USES Go",
+        "Falcon USES Redis",
+    }
+    assert said("Falcon uses Rust, and never Redis.") == {"Falcon USES Rust"}
+
+
+def test_denial_is_kept_as_a_denial() -> None:
+    (claim,) = claims("Alice never uses Go.")
+    assert (claim.polarity, claim.relation) == ("negative", "USES")
+
+
+def test_confidence_falls_with_each_guess() -> None:
+    (plain,) = claims("Bob uses Redis.")
+    (_, guessed) = claims("Bob works at Acme. He uses Zorblax.")
+    assert guessed.confidence < plain.confidence
+
+
+def test_names_of_the_graph_are_known_in_lower_case() -> None:
+    memory = Memory(id="m", agent="muse", kind="thought", text="we use zorblax now", created_at=datetime.now(UTC))
+    assert "zorblax" in {mention.text for mention in extract(memory, frozenset({"zorblax"})).mentions}

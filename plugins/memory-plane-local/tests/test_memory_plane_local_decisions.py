@@ -1,0 +1,159 @@
+"""Resolution (noul), links (choice) and attention (score)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from memory_plane.types import AgentContext, Attention, Candidate, Claim, Extraction, Memory, Mention, Node, new_node_id
+from memory_plane_local.attention import route
+from memory_plane_local.resolve import classify
+
+WRITTEN = datetime(2026, 11, 29, 12, tzinfo=UTC)
+
+
+def memory(text: str = "Rob", **fields: Any) -> Memory:
+    return Memory(**{"id": "m", "agent": "muse", "kind": "thought", "text": text, "created_at": WRITTEN, **fields})
+
+
+def mention(text: str, type: str = "Person", start: int = 0) -> Mention:
+    return Mention(text=text, type=type, start=start, end=start + len(text), confidence=0.9)
+
+
+def candidate(found: Mention, name: str, type: str = "Person", **evidence: Any) -> Candidate:
+    usual: dict[str, Any] = {"name_score": 1.0, "shared_neighbours": 0, "same_agent": False, "last_seen": None}
+    return Candidate(mention=found, node=Node(id=f"node {name}", type=type, name=name), **{**usual, **evidence})
+
+
+def joined(found: Mention, *candidates: Candidate) -> bool:
+    (resolution,) = classify(memory(), Extraction(mentions=(found,)), candidates).resolutions
+    return resolution.node != new_node_id("m", found)
+
+
+def test_single_name_of_a_person_never_joins_by_itself() -> None:
+    rob = mention("Rob")
+    assert not joined(rob, candidate(rob, "Rob"))
+    assert not joined(rob, candidate(rob, "Rob", last_seen=WRITTEN))
+    assert joined(rob, candidate(rob, "Rob", shared_neighbours=1))
+    assert joined(rob, candidate(rob, "Rob", same_agent=True))
+
+
+def test_two_equally_likely_people_are_left_apart() -> None:
+    rob = mention("Rob")
+    first = candidate(rob, "Rob", same_agent=True)
+    other = Candidate(
+        mention=rob,
+        node=Node(id="another", type="Person", name="Rob"),
+        name_score=1.0,
+        shared_neighbours=0,
+        same_agent=True,
+        last_seen=None,
+    )
+    assert not joined(rob, first, other)
+
+
+@pytest.mark.parametrize(
+    ("text", "type", "name", "node_type", "same"),
+    [
+        ("Rust", "Language", "Rust", "Language", True),
+        ("TechCorp", "Organization", "TechCorp", "Organization", True),
+        ("Mary Jane Watson", "Person", "Mary Jane Watson", "Person", True),
+        ("Kafka", "Tool", "Kafka", "Project", True),
+        ("Jordan", "Place", "Jordan", "Person", False),
+        ("Orbit v2", "Project", "Orbit v3", "Project", False),
+    ],
+)
+def test_exact_name_joins_when_type_and_digits_allow(
+    text: str, type: str, name: str, node_type: str, same: bool
+) -> None:
+    found = mention(text, type)
+    assert joined(found, candidate(found, name, node_type)) is same
+
+
+def test_similar_name_needs_evidence() -> None:
+    found = mention("JavaScript", "Language")
+    assert not joined(found, candidate(found, "Java", "Language", name_score=0.6))
+    alike = mention("Northwind Robotic", "Organization")
+    assert not joined(alike, candidate(alike, "Northwind Robotics", "Organization", name_score=0.95))
+    assert joined(alike, candidate(alike, "Northwind Robotics", "Organization", name_score=0.95, shared_neighbours=2))
+
+
+def test_same_name_twice_in_one_text_is_one_node() -> None:
+    first, second = mention("Redis", "Tool"), mention("Redis", "Tool", start=20)
+    resolutions = classify(memory(), Extraction(mentions=(first, second)), ()).resolutions
+    assert len({resolution.node for resolution in resolutions}) == 1
+
+
+@pytest.mark.parametrize(
+    ("polarity", "links", "ended"),
+    [
+        ("positive", 1, False),
+        ("past", 1, True),
+        ("negative", 0, False),
+        ("question", 0, False),
+    ],
+)
+def test_only_what_holds_or_held_makes_an_edge(polarity: Any, links: int, ended: bool) -> None:
+    bob, acme = mention("Bob"), mention("Acme", "Organization", start=10)
+    claim = Claim(subject=bob, relation="WORKS_AT", object=acme, start=0, end=14, confidence=0.9, polarity=polarity)
+    found = classify(memory(), Extraction(mentions=(bob, acme), claims=(claim,)), ()).links
+    assert [link.valid_until for link in found] == [WRITTEN if ended else None] * links
+
+
+def test_vague_relation_is_refused() -> None:
+    bob, acme = mention("Bob"), mention("Acme", "Organization", start=10)
+    claim = Claim(subject=bob, relation="RELATED_TO", object=acme, start=0, end=14, confidence=0.9)
+    assert classify(memory(), Extraction(mentions=(bob, acme), claims=(claim,)), ()).links == ()
+
+
+# --- attention ---------------------------------------------------------------------------------------------------
+
+
+def attention(text: str, agent: AgentContext, *nodes: Node) -> Attention | None:
+    found = route(memory(text), nodes, (agent,)).attention
+    return found[0] if found else None
+
+
+@pytest.mark.parametrize(
+    ("agent", "least", "reason"),
+    [
+        (AgentContext(id="grok", interests=("FPGA",)), 0.75, "interest: FPGA"),
+        (AgentContext(id="grok", focus="comparing FPGA boards"), 0.2, "close to its focus"),
+        (AgentContext(id="grok", distances={"n": 1}), 0.4, "1 hop from its focus"),
+        (AgentContext(id="claude-code"), 0.8, "addressed to claude-code"),
+    ],
+)
+def test_reason_says_why_an_agent_should_care(agent: AgentContext, least: float, reason: str) -> None:
+    found = attention("@claude-code look at the FPGA demo", agent)
+    assert found is not None
+    assert (found.reason, found.score >= least) == (reason, True)
+
+
+def test_agent_without_any_reason_and_the_author_are_left_out() -> None:
+    assert attention("Alice uses Redis", AgentContext(id="grok", interests=("sports",))) is None
+    assert attention("Alice uses Redis", AgentContext(id="muse", interests=("Redis",))) is None
+
+
+def test_name_of_a_node_counts_like_the_text() -> None:
+    node = Node(id="n", type="Tool", name="FPGA hardware")
+    assert attention("it works", AgentContext(id="grok", interests=("FPGA",)), node) is not None
+
+
+def test_more_reasons_give_more_attention() -> None:
+    one = attention("FPGA", AgentContext(id="grok", interests=("FPGA",)))
+    two = attention("FPGA", AgentContext(id="grok", interests=("FPGA",), distances={"n": 0}, open_items=2))
+    assert one is not None
+    assert two is not None
+    assert one.score < two.score <= 1
+
+
+def test_recency_is_counted_from_the_memory() -> None:
+    alike = mention("Northwind Robotic", "Organization")
+    for days, same in ((3, True), (90, False)):
+        seen = WRITTEN - timedelta(days=days)
+        offer = candidate(
+            alike, "Northwind Robotics", "Organization", name_score=1 - 0.04, shared_neighbours=1, last_seen=seen
+        )
+        assert joined(alike, offer) is same

@@ -1,0 +1,88 @@
+"""Open items and due dates."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory_plane.types import Item, Memory
+from memory_plane_local.dates import due_date
+from memory_plane_local.extraction import extract
+from memory_plane_local.tokens import tokenize
+
+SUNDAY = datetime(2026, 11, 29, 12, tzinfo=UTC)
+
+
+def items(text: str) -> list[Item]:
+    memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=SUNDAY, origin="user")
+    return list(extract(memory).items)
+
+
+@pytest.mark.parametrize(
+    ("text", "owner", "to", "thing"),
+    [
+        ("I'll send Rob the deck by Friday.", "me", "Rob", "deck"),
+        ("I promised Aisha I'd send the Q3 deck.", "me", "Aisha", "Q3 deck"),
+        ("Rob promised to send Daniel an FPGA demo by Friday.", "Rob", "Daniel", "FPGA demo"),
+        ("Ravi committed to the FPGA benchmark.", "Ravi", None, "FPGA benchmark"),
+        ("Peter promised Nina the contract draft.", "Peter", "Nina", "contract draft"),
+        ("Bob needs to review the auth design by Monday.", "Bob", None, "review the auth design"),
+    ],
+)
+def test_promise_is_a_commitment(text: str, owner: str, to: str | None, thing: str) -> None:
+    (item,) = items(text)
+    assert (item.kind, item.owner, item.to, item.object) == ("commitment", owner, to, thing)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rob might promise an FPGA demo.",
+        "Ravi never committed to the FPGA benchmark.",
+        "Did Rob promise a demo?",
+        "It will rain.",
+        "I'll be out on Friday.",
+        "Bob needs to rest.",
+    ],
+)
+def test_what_binds_nobody_is_no_commitment(text: str) -> None:
+    assert [item for item in items(text) if item.kind == "commitment"] == []
+
+
+def test_question_to_somebody_and_handover() -> None:
+    assert [item.kind for item in items("Can you review PR #12?")] == ["question"]
+    assert [item.kind for item in items("Why is Jenkins down again?")] == []
+    (handed,) = items("Handing over the invoice parser to @codex.")
+    assert (handed.kind, handed.to) == ("handoff", "codex")
+
+
+def test_commitment_is_a_mention_and_a_claim_too() -> None:
+    text = "I'll send Rob the deck"
+    memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=SUNDAY, origin="user")
+    found = extract(memory)
+    assert [(claim.relation, claim.object.type) for claim in found.claims] == [("COMMITTED_TO", "Commitment")]
+
+
+@pytest.mark.parametrize(
+    ("words", "day"),
+    [
+        ("by Friday", "2026-12-04"),
+        ("by next Friday", "2026-12-11"),
+        ("tomorrow", "2026-11-30"),
+        ("before 2026-12-24", "2026-12-24"),
+        ("on May 12", "2027-05-12"),
+        ("by 3rd December", "2026-12-03"),
+        ("in two weeks", "2026-12-13"),
+        ("by end of month", "2026-11-30"),
+    ],
+)
+def test_due_date_is_the_end_of_the_day_named(words: str, day: str) -> None:
+    due = due_date(tokenize(words), SUNDAY)
+    assert due is not None
+    assert due.isoformat() == f"{day}T23:59:00+00:00"
+
+
+@pytest.mark.parametrize("words", ["with Friday's help", "by the way", "in Paris", "by 99 May", "on the sun deck"])
+def test_other_words_are_no_date(words: str) -> None:
+    assert due_date(tokenize(words), SUNDAY) is None
