@@ -43,9 +43,7 @@ class Hooks:
         """Find mentions, claims and open items in one memory; `found` is what earlier plugins found."""
 
     @hookspec(firstresult=True)
-    def classify(
-        self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]
-    ) -> Classification | None:
+    def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification | None:
         """Decide which node each mention is (noul) and which edge each claim makes (choice)."""
 
     @hookspec(firstresult=True)

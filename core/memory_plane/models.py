@@ -1,32 +1,37 @@
-"""The tables. `operations` and `derivations` are append-only; every other table is a fold of them (DESIGN section 4).
+"""The tables. `operations` and `derivations` are append-only; every other table is a fold of them.
 
-Row numbers (`seq`, `key`, `node`) are local to one database and never leave it; ids do.
+Row numbers (`seq`, `key`, `node`) are local to one database and never leave it; ids do. These are Core tables: classes
+of the ORM would cost three times as much on the hot paths, and half as much again at the start of every command.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
+    Column,
     ColumnElement,
     Dialect,
+    Double,
     ForeignKey,
     Index,
     Integer,
     LargeBinary,
     MetaData,
+    String,
     Table,
     Uuid,
     func,
     text,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from memory_plane.types import EPOCH
+
 _MICROSECOND = timedelta(microseconds=1)
 Row = BigInteger().with_variant(Integer, "sqlite")
 
@@ -64,254 +69,225 @@ class Instant(TypeDecorator[datetime]):
         return None if value is None else EPOCH + timedelta(microseconds=value)
 
 
-class Base(DeclarativeBase):
-    """Names every constraint, so that batch migrations can find it."""
-
-    metadata = MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
-    type_annotation_map = {datetime: Instant()}  # noqa: RUF012 (SQLAlchemy reads it as declared)
+def _some(name: str, type_: Any = String, *more: Any, **options: Any) -> Column[Any]:
+    """A column that always holds a value."""
+    return Column(name, type_, *more, nullable=False, **options)
 
 
-def table(model: type[Base]) -> Table:
-    """Return the table of a model, for Core statements: on the hot paths the ORM costs three times as much."""
-    found = model.__table__
-    assert isinstance(found, Table)
-    return found
+def _may(name: str, type_: Any = String) -> Column[Any]:
+    """A column that may be empty."""
+    return Column(name, type_, nullable=True)
 
 
-def _row(**keywords: Any) -> Mapped[int]:
-    return mapped_column(Row, **keywords)
+def _key(name: str, type_: Any = Row, *more: Any) -> Column[Any]:
+    return Column(name, type_, *more, primary_key=True, autoincrement="auto")
 
 
-class OperationRow(Base):
-    """The log. `text` is the operation's one long text, kept here alone; `body` is the rest as compact JSON.
+def _partial(condition: str) -> dict[str, Any]:
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
 
-    `effective_at` is only filled where it differs from `created_at`; `effective()` is what folds order by.
-    """
 
-    __tablename__ = "operations"
-    __table_args__ = (
-        Index(
-            "ix_operations_target",
-            "target",
-            sqlite_where=text("target IS NOT NULL"),
-            postgresql_where=text("target IS NOT NULL"),
-        ),
-    )
-    seq: Mapped[int] = _row(primary_key=True)
-    id: Mapped[str] = mapped_column(Id, unique=True)
-    op: Mapped[str]
-    agent: Mapped[str]
-    created_at: Mapped[datetime]
-    effective_at: Mapped[datetime | None]
-    target: Mapped[str | None] = mapped_column(Id)
-    text: Mapped[str | None]
-    body: Mapped[str]
+# Every constraint has a name, so that a migration can find it.
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+# The log. `text` is the operation's one long text, kept here alone; `body` is the rest as compact JSON. `effective_at`
+# is only filled where it differs from `created_at`; `effective()` is what folds order by.
+operations = Table(
+    "operations",
+    metadata,
+    _key("seq"),
+    _some("id", Id, unique=True),
+    _some("op"),
+    _some("agent"),
+    _some("created_at", Instant),
+    _may("effective_at", Instant),
+    _may("target", Id),
+    _may("text"),
+    _some("body"),
+    Index("ix_operations_target", "target", **_partial("target IS NOT NULL")),
+)
+
+# What one plugin answered about one memory, as given; `rank` 0 = inline, 1 = deferred.
+derivations = Table(
+    "derivations",
+    metadata,
+    _key("seq"),
+    _key("rank", Integer),
+    _key("plugin", String),
+    _some("version"),
+    _some("answer"),
+    sqlite_with_rowid=False,
+)
+
+# The queue of what plugins have yet to say.
+enrichment = Table(
+    "enrichment",
+    metadata,
+    _key("plugin", String),
+    _key("seq"),
+    _some("tries", Integer, default=0),
+    _may("not_before", Instant),
+    _may("error"),
+    sqlite_with_rowid=False,
+)
+
+# The fold of a thought operation and of all that was said of it later.
+thoughts = Table(
+    "thoughts",
+    metadata,
+    _key("seq"),
+    _some("agent"),
+    _some("kind"),
+    _may("project"),
+    _some("origin"),
+    _some("at", Instant),
+    _some("visible", Boolean),
+    _some("pinned", Boolean),
+    Index("ix_thoughts_at", "at"),
+)
+
+# Open items; `object` only where a plugin found the item inside a longer text.
+items = Table(
+    "items",
+    metadata,
+    _key("seq"),
+    _some("kind"),
+    _some("method"),
+    _may("owner"),
+    _may("addressee"),
+    _may("object"),
+    _may("due_at", Instant),
+    _some("status"),
+    _may("snoozed_until", Instant),
+    Index("ix_items_open", "addressee", "due_at", **_partial("status = 'open'")),
+)
+
+# Each value of (subject, key), both folded to one spelling; `superseded_at` is empty for the current value.
+facts = Table(
+    "facts",
+    metadata,
+    _key("seq"),
+    _some("subject"),
+    _some("fact_key"),
+    _some("at", Instant),
+    _some("origin"),
+    _some("confidence", Double),
+    _some("valid_from", Instant),
+    _may("valid_until", Instant),
+    _may("superseded_at", Instant),
+    _some("visible", Boolean),
+    Index("ix_facts_subject_key_at", "subject", "fact_key", "at"),
+    Index("uq_facts_current", "subject", "fact_key", unique=True, **_partial("superseded_at IS NULL AND visible")),
+)
+
+# One row an agent: its newest heartbeat, and when it last wrote anything.
+agent_heartbeats = Table(
+    "agent_heartbeats",
+    metadata,
+    _key("agent", String),
+    _some("written_at", Instant),
+    _may("seq", Row),
+    _may("focus"),
+    _may("project"),
+    _may("status"),
+    _may("at", Instant),
+)
+
+# Nodes of the graph; name, type and slug are those of the earliest mention.
+graph_nodes = Table(
+    "graph_nodes",
+    metadata,
+    _key("key"),
+    _some("id", Id, unique=True),
+    _some("type"),
+    _some("name"),
+    _some("slug"),
+    _some("founded_at", Instant),
+    Index("ix_graph_nodes_slug", "slug"),
+)
+
+# The folded names that mentions of a node have had, and how many of them; `part` = one word of a person's name.
+aliases = Table(
+    "aliases",
+    metadata,
+    _key("name", String),
+    _key("node", Row, ForeignKey("graph_nodes.key")),
+    _key("part", Boolean),
+    _some("uses", Integer),
+    Index("ix_aliases_node", "node"),
+    sqlite_with_rowid=False,
+)
+
+# Where a memory names a node.
+mentions = Table(
+    "mentions",
+    metadata,
+    _key("seq"),
+    _key("start", Integer),
+    _key("end", Integer),
+    _key("node", Row, ForeignKey("graph_nodes.key")),
+    Index("ix_mentions_node_seq", "node", "seq"),
+    sqlite_with_rowid=False,
+)
+
+# The fold of an edge's evidence: the highest probability, the earliest start, and whether the newest word ends it.
+# `opened_at` and `closed_at` are when it was last said to hold and to have ended, `ended` is the end then given;
+# `valid_until` is empty while it holds.
+graph_edges = Table(
+    "graph_edges",
+    metadata,
+    _key("key"),
+    _some("source", Row, ForeignKey("graph_nodes.key")),
+    _some("relation"),
+    _some("target", Row, ForeignKey("graph_nodes.key")),
+    _some("probability", Double),
+    _some("method"),
+    _some("known_since", Instant),
+    _may("valid_from", Instant),
+    _may("valid_until", Instant),
+    _may("opened_at", Instant),
+    _may("closed_at", Instant),
+    _may("ended", Instant),
+    Index("uq_graph_edges_source_relation_target", "source", "relation", "target", unique=True),
+    Index("ix_graph_edges_target", "target"),
+    Index("ix_graph_edges_known_since", "known_since"),
+)
+
+# One memory's word on an edge.
+graph_evidence = Table(
+    "graph_evidence",
+    metadata,
+    _key("edge", Row, ForeignKey("graph_edges.key")),
+    _key("seq"),
+    _key("method", String),
+    _some("probability", Double),
+    _may("valid_from", Instant),
+    _may("valid_until", Instant),
+    sqlite_with_rowid=False,
+)
+
+# How much an agent should care about a memory, where a plugin scored it.
+attention = Table(
+    "attention",
+    metadata,
+    _key("agent", String),
+    _key("seq"),
+    _some("score", Double),
+    _some("reason"),
+    sqlite_with_rowid=False,
+)
+
+# Where a plugin's source was read up to.
+cursors = Table("cursors", metadata, _key("plugin", String), _some("value"))
 
 
 def effective() -> ColumnElement[datetime]:
     """Return the time that an operation counts from."""
-    return func.coalesce(OperationRow.effective_at, OperationRow.created_at, type_=Instant())
-
-
-class DerivationRow(Base):
-    """What one plugin answered about one memory, as given; `rank` 0 = inline, 1 = deferred."""
-
-    __tablename__ = "derivations"
-    __table_args__ = ({"sqlite_with_rowid": False},)
-    seq: Mapped[int] = _row(primary_key=True)
-    rank: Mapped[int] = mapped_column(primary_key=True)
-    plugin: Mapped[str] = mapped_column(primary_key=True)
-    version: Mapped[str]
-    answer: Mapped[str]
-
-
-class EnrichmentRow(Base):
-    """The queue of deferred plugins."""
-
-    __tablename__ = "enrichment"
-    __table_args__ = ({"sqlite_with_rowid": False},)
-    plugin: Mapped[str] = mapped_column(primary_key=True)
-    seq: Mapped[int] = _row(primary_key=True)
-    tries: Mapped[int] = mapped_column(default=0)
-    not_before: Mapped[datetime | None]
-    error: Mapped[str | None]
-
-
-class ThoughtRow(Base):
-    """The fold of a thought operation and of all that was said of it later."""
-
-    __tablename__ = "thoughts"
-    __table_args__ = (Index("ix_thoughts_at", "at"),)
-    seq: Mapped[int] = _row(primary_key=True)
-    agent: Mapped[str]
-    kind: Mapped[str]
-    project: Mapped[str | None]
-    origin: Mapped[str]
-    at: Mapped[datetime]
-    visible: Mapped[bool]
-    pinned: Mapped[bool]
-
-
-class ItemRow(Base):
-    """An open item; `object` only where a plugin found the item inside a longer text."""
-
-    __tablename__ = "items"
-    __table_args__ = (
-        Index(
-            "ix_items_open",
-            "addressee",
-            "due_at",
-            sqlite_where=text("status = 'open'"),
-            postgresql_where=text("status = 'open'"),
-        ),
-    )
-    seq: Mapped[int] = _row(primary_key=True)
-    kind: Mapped[str]
-    method: Mapped[str]
-    owner: Mapped[str | None]
-    addressee: Mapped[str | None]
-    object: Mapped[str | None]
-    due_at: Mapped[datetime | None]
-    status: Mapped[str]
-    snoozed_until: Mapped[datetime | None]
-
-
-class FactRow(Base):
-    """One value of (subject, key), both folded to one spelling; `superseded_at` is empty for the current value."""
-
-    __tablename__ = "facts"
-    __table_args__ = (
-        Index("ix_facts_subject_key_at", "subject", "fact_key", "at"),
-        Index(
-            "uq_facts_current",
-            "subject",
-            "fact_key",
-            unique=True,
-            sqlite_where=text("superseded_at IS NULL AND visible"),
-            postgresql_where=text("superseded_at IS NULL AND visible"),
-        ),
-    )
-    seq: Mapped[int] = _row(primary_key=True)
-    subject: Mapped[str]
-    fact_key: Mapped[str]
-    at: Mapped[datetime]
-    origin: Mapped[str]
-    confidence: Mapped[float]
-    valid_from: Mapped[datetime]
-    valid_until: Mapped[datetime | None]
-    superseded_at: Mapped[datetime | None]
-    visible: Mapped[bool]
-
-
-class HeartbeatRow(Base):
-    """One row an agent: its newest heartbeat, and when it last wrote anything."""
-
-    __tablename__ = "agent_heartbeats"
-    agent: Mapped[str] = mapped_column(primary_key=True)
-    written_at: Mapped[datetime]
-    seq: Mapped[int | None] = _row()
-    focus: Mapped[str | None]
-    project: Mapped[str | None]
-    status: Mapped[str | None]
-    at: Mapped[datetime | None]
-
-
-class NodeRow(Base):
-    """A node of the graph; its name, type and slug are those of its earliest mention."""
-
-    __tablename__ = "graph_nodes"
-    __table_args__ = (Index("ix_graph_nodes_slug", "slug"),)
-    key: Mapped[int] = _row(primary_key=True)
-    id: Mapped[str] = mapped_column(Id, unique=True)
-    type: Mapped[str]
-    name: Mapped[str]
-    slug: Mapped[str]
-    founded_at: Mapped[datetime]
-
-
-class AliasRow(Base):
-    """A folded name that mentions of a node have had, and how many of them; `part` = one word of a person's name."""
-
-    __tablename__ = "aliases"
-    __table_args__ = (Index("ix_aliases_node", "node"), {"sqlite_with_rowid": False})
-    name: Mapped[str] = mapped_column(primary_key=True)
-    node: Mapped[int] = mapped_column(ForeignKey("graph_nodes.key"), primary_key=True)
-    part: Mapped[bool] = mapped_column(primary_key=True)
-    uses: Mapped[int]
-
-
-class MentionRow(Base):
-    """Where a memory names a node."""
-
-    __tablename__ = "mentions"
-    __table_args__ = (Index("ix_mentions_node_seq", "node", "seq"), {"sqlite_with_rowid": False})
-    seq: Mapped[int] = _row(primary_key=True)
-    start: Mapped[int] = mapped_column(primary_key=True)
-    end: Mapped[int] = mapped_column(primary_key=True)
-    node: Mapped[int] = mapped_column(ForeignKey("graph_nodes.key"), primary_key=True)
-
-
-class EdgeRow(Base):
-    """The fold of an edge's evidence: the highest probability, the earliest start, and whether the newest word ends it.
-
-    `opened_at` and `closed_at` are when it was last said to hold and to have ended, `ended` is the end then given;
-    `valid_until` is empty while it holds.
-    """
-
-    __tablename__ = "graph_edges"
-    __table_args__ = (
-        Index("uq_graph_edges_source_relation_target", "source", "relation", "target", unique=True),
-        Index("ix_graph_edges_target", "target"),
-        Index("ix_graph_edges_known_since", "known_since"),
-    )
-    key: Mapped[int] = _row(primary_key=True)
-    source: Mapped[int] = mapped_column(ForeignKey("graph_nodes.key"))
-    relation: Mapped[str]
-    target: Mapped[int] = mapped_column(ForeignKey("graph_nodes.key"))
-    probability: Mapped[float]
-    method: Mapped[str]
-    known_since: Mapped[datetime]
-    valid_from: Mapped[datetime | None]
-    valid_until: Mapped[datetime | None]
-    opened_at: Mapped[datetime | None]
-    closed_at: Mapped[datetime | None]
-    ended: Mapped[datetime | None]
-
-
-class EvidenceRow(Base):
-    """One memory's word on an edge."""
-
-    __tablename__ = "graph_evidence"
-    __table_args__ = ({"sqlite_with_rowid": False},)
-    edge: Mapped[int] = mapped_column(ForeignKey("graph_edges.key"), primary_key=True)
-    seq: Mapped[int] = _row(primary_key=True)
-    method: Mapped[str] = mapped_column(primary_key=True)
-    probability: Mapped[float]
-    valid_from: Mapped[datetime | None]
-    valid_until: Mapped[datetime | None]
-
-
-class AttentionRow(Base):
-    """How much an agent should care about a memory, where that is above the threshold of noise."""
-
-    __tablename__ = "attention"
-    __table_args__ = ({"sqlite_with_rowid": False},)
-    agent: Mapped[str] = mapped_column(primary_key=True)
-    seq: Mapped[int] = _row(primary_key=True)
-    score: Mapped[float]
-    reason: Mapped[str]
-
-
-class CursorRow(Base):
-    """Where a plugin's source was read up to."""
-
-    __tablename__ = "cursors"
-    plugin: Mapped[str] = mapped_column(primary_key=True)
-    value: Mapped[str]
+    return func.coalesce(operations.c.effective_at, operations.c.created_at, type_=Instant())

@@ -14,9 +14,8 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 from pydantic_core import PydanticCustomError
 
 from memory_plane.errors import Refused
-from memory_plane.models import EPOCH
 from memory_plane.redact import redact_value
-from memory_plane.types import NAMESPACE, Kind, Memory, Operation, Origin
+from memory_plane.types import EPOCH, NAMESPACE, Kind, Memory, Operation, Origin
 
 MAX_TEXT = 1_000_000
 """The longest text of one operation, in bytes of UTF-8."""
@@ -71,7 +70,7 @@ Time = Annotated[AwareDatetime, BeforeValidator(_time)]
 
 
 class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class _Thought(_Body):
@@ -169,7 +168,8 @@ def make_operation(
     if model is None:
         raise Refused(f"op: unknown operation {op!r}; known are {', '.join(BODIES)}")
     try:
-        envelope = _Envelope(agent=agent, created_at=datetime.now(UTC) if created_at is None else created_at, id=id)
+        at = datetime.now(UTC) if created_at is None else created_at
+        envelope = _Envelope.model_validate({"agent": agent, "created_at": at, "id": id})
         checked = model.model_validate({name: value for name, value in body.items() if value is not None})
     except ValidationError as error:
         raise Refused(_first(error, model)) from None
@@ -202,7 +202,7 @@ def parse_operation(record: Mapping[str, Any]) -> Operation:
             op, body, agent=record.get("agent", ""), created_at=record.get("created_at"), id=record.get("id")
         )
     try:
-        envelope = _Envelope(**{name: record.get(name) for name in ("agent", "created_at", "id")})
+        envelope = _Envelope.model_validate({name: record.get(name) for name in ("agent", "created_at", "id")})
     except ValidationError as error:
         raise Refused(_first(error, _Envelope)) from None
     clean = redact_value(dict(body))
@@ -246,7 +246,7 @@ def iso(at: datetime) -> str:
 
 
 def _derived_id(op: str, agent: str, at: datetime, body: Mapping[str, Any]) -> str:
-    rest = {"op": op, "agent": agent, "created_at": iso(at), "body": dict(body)}
+    rest: dict[str, Any] = {"op": op, "agent": agent, "created_at": iso(at), "body": dict(body)}
     return str(uuid5(NAMESPACE, rfc8785.dumps(rest).decode()))
 
 

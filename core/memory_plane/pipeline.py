@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
@@ -13,13 +14,15 @@ from memory_plane.answers import unite
 from memory_plane.database import Database
 from memory_plane.errors import PluginError
 from memory_plane.operations import memory_of
-from memory_plane.plugins import PluginManager
 from memory_plane.recall import attention
 from memory_plane.recall.candidates import Known, candidates
-from memory_plane.settings import Settings
 from memory_plane.store import corrections, cursors, derivations, enrichment, log, operations
 from memory_plane.store.codec import Derivation
 from memory_plane.types import AgentContext, Classification, Extraction, Memory, Node, Operation, Receipt
+
+if TYPE_CHECKING:
+    from memory_plane.plugins import PluginManager
+    from memory_plane.settings import Settings
 
 logger = logging.getLogger(__name__)
 

@@ -7,20 +7,19 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
-from memory_plane import schema, spool
+from memory_plane import models, schema, spool
 from memory_plane.database import Database
 from memory_plane.errors import Refused, StoreError
-from memory_plane.models import EdgeRow, NodeRow, ThoughtRow
+from memory_plane.failures import FailureLog
 from memory_plane.operations import make_operation, memory_of
-from memory_plane.pipeline import Pipeline
-from memory_plane.plugins import PluginManager
 from memory_plane.recall import graph, search, state, stats
-from memory_plane.rendering import Renderer
+from memory_plane.recall.snapshot import MemorySnapshot
 from memory_plane.settings import Settings
 from memory_plane.store import cursors, derivations, enrichment, log, marks, rebuild
 from memory_plane.types import (
@@ -36,11 +35,15 @@ from memory_plane.types import (
     RebuildReport,
     Recall,
     Receipt,
-    Snapshot,
     Stats,
     Status,
     Thought,
 )
+
+if TYPE_CHECKING:
+    from memory_plane.pipeline import Pipeline
+    from memory_plane.plugins import PluginManager
+    from memory_plane.rendering import Renderer
 
 logger = logging.getLogger(__name__)
 
@@ -68,9 +71,8 @@ class Plane:
         url = self.settings.database or f"sqlite:///{self.home / 'memory.db'}"
         self.database = Database(url, synchronous=self.settings.synchronous, timeout=self.settings.timeout)
         schema.ensure(self.database)
-        self.plugins = plugins or PluginManager.load(self.settings)
-        self._pipeline = Pipeline(self.database, self.plugins, self.settings)
-        self._renderer = Renderer(self.database, self.plugins, self.settings)
+        if plugins is not None:
+            self.plugins = plugins
 
     def __enter__(self) -> Self:
         return self
@@ -80,9 +82,30 @@ class Plane:
 
     def close(self) -> None:
         """Render the pages that are due, close the plugins and the database."""
-        self._renderer.close()
-        self.plugins.close()
+        if "_renderer" in vars(self):
+            self._renderer.close()
+        if "plugins" in vars(self):
+            self.plugins.close()
         self.database.close()
+
+    @cached_property
+    def plugins(self) -> PluginManager:
+        """The plugins; they are loaded when they are first asked, since most reads need none."""
+        from memory_plane.plugins import PluginManager
+
+        return PluginManager.load(self.settings)
+
+    @cached_property
+    def _pipeline(self) -> Pipeline:
+        from memory_plane.pipeline import Pipeline
+
+        return Pipeline(self.database, self.plugins, self.settings)
+
+    @cached_property
+    def _renderer(self) -> Renderer:
+        from memory_plane.rendering import Renderer
+
+        return Renderer(self.snapshot, self.plugins, self.settings)
 
     # --- writes --------------------------------------------------------------------------------------------------
 
@@ -381,10 +404,11 @@ class Plane:
             return log.find(connection, prefix)
 
     @contextmanager
-    def snapshot(self) -> Iterator[Snapshot]:
+    def snapshot(self) -> Iterator[MemorySnapshot]:
         """Read one moment of the memory, as the pages do."""
-        with self._renderer.snapshot() as snapshot:
-            yield snapshot
+        stale_after = timedelta(minutes=self.settings.stale_after_minutes)
+        with self.database.reading() as connection:
+            yield MemorySnapshot(connection, datetime.now(UTC), stale_after)
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
@@ -411,16 +435,23 @@ class Plane:
                 database=self.database.url.render_as_string(hide_password=True),
                 revision=revision,
                 operations=log.count(connection),
-                thoughts=stats.rows(connection, ThoughtRow),
+                thoughts=stats.rows(connection, models.thoughts),
                 open_items=state.items_total(connection, datetime.now(UTC)),
                 facts=stats.current_facts(connection),
-                nodes=stats.rows(connection, NodeRow),
-                edges=stats.rows(connection, EdgeRow),
+                nodes=stats.rows(connection, models.graph_nodes),
+                edges=stats.rows(connection, models.graph_edges),
                 waiting=enrichment.depth(connection),
                 spooled=len(spool.waiting(self.home)),
-                failures=tuple(str(failure) for failure in self.plugins.failures),
+                failures=self._failures(),
                 agents=state.writers(connection),
             )
+
+    def _failures(self) -> tuple[str, ...]:
+        """Tell the latest failure of each plugin, also those that other processes saw."""
+        latest = FailureLog(self.home / "failures.jsonl").latest()
+        if "plugins" in vars(self):
+            latest |= {failure.plugin: failure for failure in self.plugins.failures}
+        return tuple(map(str, latest.values()))
 
     def stats(self) -> Stats:
         """Return what the memory is made of."""

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta, tzinfo
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from threading import Lock, Timer
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from filelock import FileLock
-
 from memory_plane import pages
-from memory_plane.database import Database
 from memory_plane.errors import Refused
-from memory_plane.plugins import PluginManager
-from memory_plane.recall.snapshot import MemorySnapshot
-from memory_plane.settings import Settings
 from memory_plane.types import View
 from memory_plane.views import write_views
+
+if TYPE_CHECKING:
+    from memory_plane.plugins import PluginManager
+    from memory_plane.recall.snapshot import MemorySnapshot
+    from memory_plane.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -32,8 +32,10 @@ PULSE, SHARED_MEMORY, REPLICA = "PULSE.md", "SHARED_MEMORY.md", "local-cache.jso
 class Renderer:
     """Renders the standard pages and those of the plugins from one snapshot."""
 
-    def __init__(self, database: Database, plugins: PluginManager, settings: Settings) -> None:
-        self._database = database
+    def __init__(
+        self, snapshot: Callable[[], AbstractContextManager[MemorySnapshot]], plugins: PluginManager, settings: Settings
+    ) -> None:
+        self._snapshot = snapshot
         self._plugins = plugins
         self._settings = settings
         self._known = sorted({*plugins.agents, *settings.agents})
@@ -42,13 +44,6 @@ class Renderer:
         self._rendering = Lock()
         self._timer: Timer | None = None
         self._closed = False
-
-    @contextmanager
-    def snapshot(self) -> Iterator[MemorySnapshot]:
-        """Read one moment of the memory."""
-        stale_after = timedelta(minutes=self._settings.stale_after_minutes)
-        with self._database.reading() as connection:
-            yield MemorySnapshot(connection, datetime.now(UTC), stale_after)
 
     def mark_dirty(self) -> None:
         """Have the pages rendered soon; a second call before then changes nothing."""
@@ -60,15 +55,17 @@ class Renderer:
 
     def render(self) -> list[Path]:
         """Render now; return the files that changed. The lock makes the last page of two processes the newest one."""
+        from filelock import FileLock  # brings asyncio, which no read needs
+
         self._settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         with FileLock(self._settings.home / ".pages.lock", timeout=self._settings.timeout, mode=0o600):
-            with self.snapshot() as snapshot:
+            with self._snapshot() as snapshot:
                 views = [*self._views(snapshot), *self._plugins.render(snapshot)]
             return write_views(self._settings.home, views)
 
     def page(self, name: str) -> str:
         """Return one of the standard pages, rendered now; raise `Refused` for an unknown name."""
-        with self.snapshot() as snapshot:
+        with self._snapshot() as snapshot:
             for view in self._views(snapshot):
                 if view.path == Path(name):
                     return view.text

@@ -9,12 +9,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
 from sqlalchemy import inspect, text
 
+from memory_plane import models
 from memory_plane.database import Database
 from memory_plane.errors import SchemaError, StoreError
-from memory_plane.models import Base
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -76,11 +75,11 @@ def drift(database: Database) -> list[str]:
     from alembic.migration import MigrationContext
 
     def ours(name: str | None, kind: str, _: Any) -> bool:
-        return kind != "table" or name in Base.metadata.tables
+        return kind != "table" or name in models.metadata.tables
 
     with database.reading() as connection:
         context = MigrationContext.configure(connection, opts={"include_name": ours})
-        return [str(difference) for difference in compare_metadata(context, Base.metadata)]
+        return [str(difference) for difference in compare_metadata(context, models.metadata)]
 
 
 def check(database: Database) -> list[str]:
@@ -148,6 +147,8 @@ def _refuse_newer(found: str | None) -> None:
 
 @contextmanager
 def _locked(database: Database) -> Iterator[None]:
+    from filelock import FileLock, Timeout
+
     if database.path is None:  # a server database locks by itself
         yield
         return

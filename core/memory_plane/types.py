@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from uuid import UUID, uuid5
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from pathlib import Path
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NAMESPACE = UUID("6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10")
 """The UUIDv5 namespace of every id that Memory Plane derives."""
 

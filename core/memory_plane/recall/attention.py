@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, func, select
 
-from memory_plane.models import HeartbeatRow, ItemRow
+from memory_plane import models
 from memory_plane.recall.candidates import Known
 from memory_plane.store.names import folded
 from memory_plane.types import AgentContext, Memory, Node
@@ -14,9 +14,13 @@ from memory_plane.types import AgentContext, Memory, Node
 COUNTED = 1_000
 """Open items are counted no further than this."""
 
-_focus = select(HeartbeatRow.agent, HeartbeatRow.focus)
+_focus = select(models.agent_heartbeats.c.agent, models.agent_heartbeats.c.focus)
+_items = models.items
 _addressed = (
-    select(ItemRow.addressee).where(ItemRow.status == "open", ItemRow.addressee.is_not(None)).limit(COUNTED).subquery()
+    select(_items.c.addressee)
+    .where(_items.c.status == "open", _items.c.addressee.is_not(None))
+    .limit(COUNTED)
+    .subquery()
 )
 _waiting = select(_addressed.c.addressee, func.count()).group_by(_addressed.c.addressee)
 

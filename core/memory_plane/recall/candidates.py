@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, select
 
-from memory_plane.models import AliasRow, EdgeRow, MentionRow, NodeRow, OperationRow, effective, table
+from memory_plane import models
 from memory_plane.store.names import folded
 from memory_plane.types import Candidate, Memory, Mention, Node
 
@@ -19,7 +19,7 @@ RECENT = 30
 PART_SCORE = 0.6
 """The name score of a first or last name against a whole one."""
 
-_nodes, _aliases, _mentions, _edges = table(NodeRow), table(AliasRow), table(MentionRow), table(EdgeRow)
+_nodes, _aliases, _mentions, _edges = models.graph_nodes, models.aliases, models.mentions, models.graph_edges
 _named = (
     select(_nodes.c.key, _nodes.c.id, _nodes.c.type, _nodes.c.name, _aliases.c.part)
     .join(_aliases, _aliases.c.node == _nodes.c.key)
@@ -28,8 +28,8 @@ _named = (
     .limit(PER_NAME)
 )
 _lately = (
-    select(_mentions.c.seq, OperationRow.agent, effective())
-    .join(OperationRow, OperationRow.seq == _mentions.c.seq)
+    select(_mentions.c.seq, models.operations.c.agent, models.effective())
+    .join(models.operations, models.operations.c.seq == _mentions.c.seq)
     .where(_mentions.c.node == bindparam("node"))
     .order_by(_mentions.c.seq.desc())
     .limit(RECENT)

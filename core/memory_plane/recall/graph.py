@@ -9,18 +9,18 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
 
-from memory_plane.models import AliasRow, AttentionRow, EdgeRow, EvidenceRow, MentionRow, NodeRow, OperationRow, table
+from memory_plane import models
 from memory_plane.store.names import folded
 from memory_plane.types import Edge, Graph, Node
 
 EVIDENCE = 5
 """How many memory ids an edge shows as its evidence."""
 
-_nodes, _aliases, _edges = table(NodeRow), table(AliasRow), table(EdgeRow)
-_evidence, _mentions, _attention = table(EvidenceRow), table(MentionRow), table(AttentionRow)
+_nodes, _aliases, _edges = models.graph_nodes, models.aliases, models.graph_edges
+_evidence, _mentions, _attention = models.graph_evidence, models.mentions, models.attention
 _proof = (
-    select(OperationRow.id)
-    .join(_evidence, _evidence.c.seq == OperationRow.seq)
+    select(models.operations.c.id)
+    .join(_evidence, _evidence.c.seq == models.operations.c.seq)
     .where(_evidence.c.edge == bindparam("edge"))
     .order_by(_evidence.c.seq.desc())
     .limit(EVIDENCE)

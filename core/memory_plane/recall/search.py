@@ -17,13 +17,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Result, Row, TextClause, bindparam, func, select, text
 
+from memory_plane import models
 from memory_plane.errors import Refused
-from memory_plane.models import EPOCH, Instant, OperationRow, table
 from memory_plane.operations import memory_of
 from memory_plane.recall import graph
 from memory_plane.recall.stopwords import STOP_WORDS
 from memory_plane.store import index, log
-from memory_plane.types import Hit, Recall
+from memory_plane.types import EPOCH, Hit, Recall
 
 COMMON = 2_000
 """A word with more matching memories than this is common: it cannot choose what is scored."""
@@ -34,7 +34,7 @@ SNIPPET = 240
 SCANNED = 5_000
 """How many of the newest memories are read through for what no index holds: signs, emoji, parts of words."""
 
-_log = table(OperationRow)
+_log = models.operations
 _WORD = re.compile(r"[^\W_]+")
 _TERM = re.compile(rf"[{index.UNSPACED}]+|[^\W{index.UNSPACED}](?:[^\s{index.UNSPACED}]*[^\W{index.UNSPACED}])?")
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH :query{where} LIMIT :most)"
@@ -72,6 +72,7 @@ def search(
 
     Raise `Refused` only for a cursor that is not ours; no query is an error.
     """
+    query = query.encode(errors="replace").decode().replace("\x00", "\N{REPLACEMENT CHARACTER}")
     offset = _read_cursor(cursor)
     most = min(offset + limit + 1, MAX_RESULTS)
     ranked = _Search(connection, filters).best(query, most)
@@ -112,7 +113,7 @@ class _Search:
         return found or self._scanned(query.strip(), most)
 
     def _ranked(self, terms: Sequence[str], most: int) -> list[tuple[int, float]]:
-        phrases = [f'"{index.spaced(term).strip()}"' for term in terms]
+        phrases = ['"{}"'.format(index.spaced(term).replace('"', " ").strip()) for term in terms]
         if not phrases:
             return []
         anything = " OR ".join(phrases)
@@ -162,7 +163,9 @@ class _Search:
 def _prepared(query: str, where: str) -> TextClause:
     statement = text(query.format(where=where))
     if ":since" in where:
-        statement = statement.bindparams(bindparam("since", type_=Instant), bindparam("until", type_=Instant))
+        statement = statement.bindparams(
+            bindparam("since", type_=models.Instant), bindparam("until", type_=models.Instant)
+        )
     return statement.bindparams(bindparam("nodes", expanding=True)) if ":nodes" in where else statement
 
 

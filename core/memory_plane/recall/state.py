@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, literal, or_, select
 
-from memory_plane.models import AttentionRow, FactRow, HeartbeatRow, ItemRow, OperationRow, ThoughtRow, table
+from memory_plane import models
 from memory_plane.store.names import folded
 from memory_plane.types import Fact, Heartbeat, OpenItem, Thought
 
-_log, _thoughts, _items = table(OperationRow), table(ThoughtRow), table(ItemRow)
-_facts, _agents, _attention = table(FactRow), table(HeartbeatRow), table(AttentionRow)
+_log, _thoughts, _items = models.operations, models.thoughts, models.items
+_facts, _agents, _attention = models.facts, models.agent_heartbeats, models.attention
 _thought = (_log.c.id, _thoughts.c.agent, _thoughts.c.kind, _log.c.text, _thoughts.c.at, _thoughts.c.origin)
 _marked = (_thoughts.c.project, _thoughts.c.pinned)
 _item = (_items.c.owner, _items.c.addressee, _items.c.object, _items.c.due_at, _items.c.status, _items.c.snoozed_until)

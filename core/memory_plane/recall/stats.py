@@ -4,40 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Table, func, select
 
-from memory_plane.models import Base, EdgeRow, FactRow, NodeRow, OperationRow, ThoughtRow
+from memory_plane import models
 
 
-def rows(connection: Connection, table: type[Base]) -> int:
+def rows(connection: Connection, table: Table) -> int:
     """Return the number of rows of a table."""
     return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
 
 def current_facts(connection: Connection) -> int:
     """Return the number of facts that hold now."""
-    current = select(func.count()).where(FactRow.visible, FactRow.superseded_at.is_(None))
+    current = select(func.count()).where(models.facts.c.visible, models.facts.c.superseded_at.is_(None))
     return connection.execute(current).scalar_one()
 
 
 def operations_by_agent(connection: Connection) -> dict[str, int]:
     """Return how many operations each agent wrote."""
-    return _counted(connection, OperationRow.agent)
+    return _counted(connection, models.operations.c.agent)
 
 
 def thoughts_by_kind(connection: Connection) -> dict[str, int]:
     """Return how many thoughts there are of each kind."""
-    return _counted(connection, ThoughtRow.kind)
+    return _counted(connection, models.thoughts.c.kind)
 
 
 def nodes_by_type(connection: Connection) -> dict[str, int]:
     """Return how many nodes there are of each type."""
-    return _counted(connection, NodeRow.type)
+    return _counted(connection, models.graph_nodes.c.type)
 
 
 def edges_by_relation(connection: Connection) -> dict[str, int]:
     """Return how many edges there are of each relation."""
-    return _counted(connection, EdgeRow.relation)
+    return _counted(connection, models.graph_edges.c.relation)
 
 
 def _counted(connection: Connection, column: Any) -> dict[str, int]:

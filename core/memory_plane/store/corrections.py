@@ -37,8 +37,8 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
         return
     row, about = found
     said = marks.read(connection, about.id)
+    items.mark(connection, row, said)
     if about.op == "thought":
-        items.mark(connection, row, said)
         thoughts.mark(connection, row, about, said)
     elif about.op == "fact":
         facts.set_visible(connection, row, about, said.visible(held=False))

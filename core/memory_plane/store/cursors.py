@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, select
 
-from memory_plane.models import CursorRow, table
+from memory_plane import models
 from memory_plane.store.dialect import Insert, upsert
 
-_cursors = table(CursorRow)
+_cursors = models.cursors
 
 
 def get(connection: Connection, plugin: str) -> str | None:

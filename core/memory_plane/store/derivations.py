@@ -7,15 +7,17 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, func, select
 
-from memory_plane.models import AttentionRow, DerivationRow, FactRow, ThoughtRow, table
+from memory_plane import models
 from memory_plane.store import graph, items, log, marks
 from memory_plane.store.codec import Derivation, decode, encode
 from memory_plane.store.dialect import Insert, upsert
 from memory_plane.types import Memory, Routing
 
-_derivations = table(DerivationRow)
-_attention = table(AttentionRow)
-_visible = {table: select(table.visible).where(table.seq == bindparam("row")) for table in (ThoughtRow, FactRow)}
+_derivations = models.derivations
+_attention = models.attention
+_visible = {
+    table: select(table.c.visible).where(table.c.seq == bindparam("row")) for table in (models.thoughts, models.facts)
+}
 _of_memory = (
     select(_derivations.c.plugin, _derivations.c.version, _derivations.c.rank, _derivations.c.answer)
     .where(_derivations.c.seq == bindparam("row"))
@@ -39,7 +41,7 @@ def record(connection: Connection, seq: int, memory: Memory, at: datetime, deriv
 
 def visible(connection: Connection, seq: int, memory: Memory) -> bool:
     """Whether a memory was neither retracted nor is held back."""
-    table = FactRow if memory.kind == "fact" else ThoughtRow
+    table = models.facts if memory.kind == "fact" else models.thoughts
     return bool(connection.execute(_visible[table], {"row": seq}).scalar())
 
 

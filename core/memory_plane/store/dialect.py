@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import cache
 
 from sqlalchemy import Connection, Table
-from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import Insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
@@ -31,6 +30,8 @@ def _leave(statement: Insert) -> Insert:
 
 @cache
 def _built(dialect: str, table: Table, change: Change) -> Insert:
-    if dialect == "postgresql":  # the two classes differ in name, not in what is used of them here
+    if dialect == "postgresql":  # its class differs in name, not in what is used of it here
+        from sqlalchemy.dialects.postgresql import insert as postgres_insert
+
         return change(postgres_insert(table))  # type: ignore[arg-type]
     return change(sqlite_insert(table))

@@ -7,13 +7,13 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, func, or_, select, update
 
-from memory_plane.models import EnrichmentRow, table
+from memory_plane import models
 from memory_plane.store.dialect import insert_new
 
 INLINE = ""
 """Stands for the plugins that are asked in the same call as the write; an entry that stays tells of a crash."""
 
-_queue = table(EnrichmentRow)
+_queue = models.enrichment
 _done = delete(_queue).where(_queue.c.plugin == bindparam("name"), _queue.c.seq == bindparam("row"))
 
 

@@ -7,22 +7,22 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, bindparam, insert, or_, select, update
 
-from memory_plane.models import FactRow, OperationRow, table
+from memory_plane import models
 from memory_plane.store import derivations, index, log, marks
 from memory_plane.store.names import folded
 from memory_plane.types import Operation
 
-_facts = table(FactRow)
+_facts, _log = models.facts, models.operations
 _same = (
-    select(_facts.c.seq, _facts.c.valid_from, _facts.c.superseded_at, OperationRow.id)
-    .join(OperationRow, OperationRow.seq == _facts.c.seq)
+    select(_facts.c.seq, _facts.c.valid_from, _facts.c.superseded_at, _log.c.id)
+    .join(_log, _log.c.seq == _facts.c.seq)
     .where(_facts.c.subject == bindparam("subject"), _facts.c.fact_key == bindparam("key"), _facts.c.visible)
     .limit(1)
 )
-_earlier = or_(_facts.c.at < bindparam("at"), and_(_facts.c.at == bindparam("at"), OperationRow.id < bindparam("id")))
-_later = or_(_facts.c.at > bindparam("at"), and_(_facts.c.at == bindparam("at"), OperationRow.id > bindparam("id")))
-_before = _same.where(_earlier).order_by(_facts.c.at.desc(), OperationRow.id.desc())
-_after = _same.where(_later).order_by(_facts.c.at, OperationRow.id)
+_earlier = or_(_facts.c.at < bindparam("at"), and_(_facts.c.at == bindparam("at"), _log.c.id < bindparam("id")))
+_later = or_(_facts.c.at > bindparam("at"), and_(_facts.c.at == bindparam("at"), _log.c.id > bindparam("id")))
+_before = _same.where(_earlier).order_by(_facts.c.at.desc(), _log.c.id.desc())
+_after = _same.where(_later).order_by(_facts.c.at, _log.c.id)
 
 
 def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -> None:

@@ -15,13 +15,13 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
 
-from memory_plane.models import AliasRow, EdgeRow, EvidenceRow, MentionRow, NodeRow, OperationRow, effective, table
+from memory_plane import models
 from memory_plane.store import dialect
 from memory_plane.store.names import folded
 from memory_plane.types import Classification, Link, Mention, Resolution
 
-_nodes, _aliases, _mentions = table(NodeRow), table(AliasRow), table(MentionRow)
-_edges, _evidence = table(EdgeRow), table(EvidenceRow)
+_nodes, _aliases, _mentions = models.graph_nodes, models.aliases, models.mentions
+_edges, _evidence = models.graph_edges, models.graph_evidence
 _by_ids = select(_nodes.c.key, _nodes.c.id, _nodes.c.name, _nodes.c.type, _nodes.c.founded_at).where(
     _nodes.c.id.in_(bindparam("ids", expanding=True))
 )
@@ -93,16 +93,16 @@ def remove(connection: Connection, seq: int, found: Sequence[Classification]) ->
 def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int, str]]:
     """Yield (row, start, end, id) of the mentions that may name a node: all those of its earliest moment."""
     at = (
-        select(func.min(effective()))
-        .join(_mentions, _mentions.c.seq == OperationRow.seq)
+        select(func.min(models.effective()))
+        .join(_mentions, _mentions.c.seq == models.operations.c.seq)
         .where(_mentions.c.node == node)
         .scalar_subquery()
     )
     first = (
         select(_mentions.c.seq, _mentions.c.start, _mentions.c.end, _nodes.c.id)
-        .join(OperationRow, OperationRow.seq == _mentions.c.seq)
+        .join(models.operations, models.operations.c.seq == _mentions.c.seq)
         .join(_nodes, _nodes.c.key == _mentions.c.node)
-        .where(_mentions.c.node == node, effective() == at)
+        .where(_mentions.c.node == node, models.effective() == at)
     )
     yield from connection.execute(first)
 
@@ -236,11 +236,11 @@ def _remove_evidence(connection: Connection, seq: int, edge: int) -> None:
     columns = (
         _evidence.c.method,
         _evidence.c.probability,
-        effective(),
+        models.effective(),
         _evidence.c.valid_from,
         _evidence.c.valid_until,
     )
-    words = select(*columns).join(_evidence, _evidence.c.seq == OperationRow.seq).where(_evidence.c.edge == edge)
+    words = select(*columns).join(_evidence, _evidence.c.seq == models.operations.c.seq).where(_evidence.c.edge == edge)
     for word in connection.execute(words):
         values = _folded_edge(values, _Word(*word))
     if values is None:

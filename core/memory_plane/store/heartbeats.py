@@ -6,14 +6,14 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from memory_plane.models import HeartbeatRow, OperationRow, table
+from memory_plane import models
 from memory_plane.store.dialect import Insert, upsert
 from memory_plane.types import Operation
 
-_agents = table(HeartbeatRow)
+_agents = models.agent_heartbeats
 _newest = (
-    select(_agents.c.at, OperationRow.id)
-    .join(OperationRow, OperationRow.seq == _agents.c.seq)
+    select(_agents.c.at, models.operations.c.id)
+    .join(models.operations, models.operations.c.seq == _agents.c.seq)
     .where(_agents.c.agent == bindparam("agent"))
 )
 

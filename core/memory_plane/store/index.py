@@ -19,9 +19,10 @@ _CLEAR = text("INSERT INTO memory_fts(memory_fts) VALUES ('delete-all')")
 
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-    "\U00020000-\U0003ffff"
+    "\U00020000-\U0003ffff\ue000-\uf8ff\U000f0000-\U0010ffff"
 )
-"""Scripts whose words stand without spaces: each character becomes a word, and a word of theirs a phrase."""
+"""Scripts whose words stand without spaces, and the icons of private use that stand glued to words: each character
+becomes a word, and a word of theirs a phrase."""
 _MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )

@@ -6,12 +6,13 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from memory_plane.models import ItemRow, table
+from memory_plane import models
+from memory_plane.store import log
 from memory_plane.store.dialect import insert_new
 from memory_plane.store.marks import Marks
 from memory_plane.types import Item, Operation
 
-_items = table(ItemRow)
+_items = models.items
 _method = select(_items.c.method).where(_items.c.seq == bindparam("row"))
 ASSERTED = "asserted"
 
@@ -19,7 +20,6 @@ ASSERTED = "asserted"
 def open_asserted(connection: Connection, seq: int, operation: Operation, said: Marks) -> None:
     """Open the item that the writer declared."""
     body = operation.body
-    due_at = body.get("due_at")
     _open(
         connection,
         seq,
@@ -28,7 +28,7 @@ def open_asserted(connection: Connection, seq: int, operation: Operation, said: 
         method=ASSERTED,
         owner=operation.agent if body["kind"] == "commitment" else None,
         addressee=body.get("to"),
-        due_at=datetime.fromisoformat(due_at) if due_at else None,
+        due_at=_time(body.get("due_at")),
         object=None,
     )
 
@@ -60,8 +60,13 @@ def exists(connection: Connection, seq: int) -> bool:
 
 
 def remove_derived(connection: Connection, seq: int) -> None:
-    """Take away the item that plugins found in a memory."""
-    connection.execute(delete(_items).where(_items.c.seq == seq, _items.c.method != ASSERTED))
+    """Take away the item that plugins found in a memory, or what they filled in of a declared one."""
+    known = connection.execute(_method, {"row": seq}).scalar()
+    if known == ASSERTED:
+        due_at = _time(log.body(connection, seq).get("due_at"))
+        connection.execute(update(_items).where(_items.c.seq == seq).values(due_at=due_at))
+    elif known is not None:
+        connection.execute(delete(_items).where(_items.c.seq == seq))
 
 
 def mark(connection: Connection, seq: int, said: Marks) -> None:
@@ -77,3 +82,7 @@ def _open(connection: Connection, seq: int, said: Marks, **values: object) -> No
         values["addressee"] = said.addressee
     row = {"seq": seq, "status": said.status, "snoozed_until": said.snoozed_until, **values}
     connection.execute(insert_new(connection, _items), row)
+
+
+def _time(value: str | None) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(value)

@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, func, select
 
-from memory_plane.models import OperationRow, effective, table
+from memory_plane import models
 from memory_plane.operations import BODIES, TEXT_FIELD, iso, memory_of
 from memory_plane.store.dialect import Insert, upsert
 from memory_plane.types import Memory, Operation
 
-_log = table(OperationRow)
+_log = models.operations
 COLUMNS = (_log.c.seq, _log.c.id, _log.c.op, _log.c.agent, _log.c.created_at, _log.c.text, _log.c.body)
 """What `restore` needs of a row."""
 
@@ -24,7 +24,7 @@ _USUAL: dict[str, dict[str, Any]] = {
 }
 """What most bodies say is not stored. Rows rely on it, so it can never change."""
 
-_effective = effective().label("effective")
+_effective = models.effective().label("effective")
 _by_id = select(*COLUMNS).where(_log.c.id == bindparam("id"))
 _by_seq = select(*COLUMNS, _effective).where(_log.c.seq == bindparam("seq"))
 _prefix = select(_log.c.id).where(_log.c.id.between(bindparam("low"), bindparam("high"))).limit(10)
@@ -72,6 +72,11 @@ def memory(connection: Connection, seq: int) -> tuple[Memory, datetime] | None:
     row = connection.execute(_by_seq, {"seq": seq}).one_or_none()
     found = None if row is None else memory_of(restore(row))
     return None if row is None or found is None else (found, row.effective)
+
+
+def body(connection: Connection, seq: int) -> Mapping[str, Any]:
+    """Return the body of the operation in this row."""
+    return restore(connection.execute(_by_seq, {"seq": seq}).one()).body
 
 
 def find(connection: Connection, prefix: str) -> list[str]:

@@ -13,10 +13,12 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
 
-from memory_plane.models import OperationRow, effective, table
+from memory_plane import models
 
-_log = table(OperationRow)
-_about = select(_log.c.op, _log.c.body).where(_log.c.target == bindparam("target")).order_by(effective(), _log.c.id)
+_log = models.operations
+_about = (
+    select(_log.c.op, _log.c.body).where(_log.c.target == bindparam("target")).order_by(models.effective(), _log.c.id)
+)
 
 
 @dataclass(slots=True)

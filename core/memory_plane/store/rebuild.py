@@ -6,34 +6,23 @@ from collections.abc import Callable, Iterator
 
 from sqlalchemy import Connection, delete
 
-from memory_plane.models import (
-    AliasRow,
-    AttentionRow,
-    EdgeRow,
-    EvidenceRow,
-    FactRow,
-    HeartbeatRow,
-    ItemRow,
-    MentionRow,
-    NodeRow,
-    ThoughtRow,
-)
+from memory_plane import models
 from memory_plane.operations import iso, memory_of
 from memory_plane.store import derivations, index, log, operations
 
 Progress = Callable[[int, int], None]
 
 _FOLDS = (
-    EvidenceRow,
-    EdgeRow,
-    MentionRow,
-    AliasRow,
-    NodeRow,
-    AttentionRow,
-    ItemRow,
-    FactRow,
-    ThoughtRow,
-    HeartbeatRow,
+    models.graph_evidence,
+    models.graph_edges,
+    models.mentions,
+    models.aliases,
+    models.graph_nodes,
+    models.attention,
+    models.items,
+    models.facts,
+    models.thoughts,
+    models.agent_heartbeats,
 )
 """Every table that is a fold, those that point to others first."""
 

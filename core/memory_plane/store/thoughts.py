@@ -6,11 +6,11 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from memory_plane.models import ThoughtRow, table
+from memory_plane import models
 from memory_plane.store import derivations, index, items, marks
 from memory_plane.types import OPEN_KINDS, Operation
 
-_thoughts = table(ThoughtRow)
+_thoughts = models.thoughts
 _visible = select(_thoughts.c.visible).where(_thoughts.c.seq == bindparam("row"))
 
 
