@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory_plane.types import Claim, Memory
+from memory_plane.types import Claim, Memory, Origin
 from memory_plane_local.extraction import extract
+
+WRITTEN = datetime(2026, 11, 29, 12, tzinfo=UTC)
 
 
 def claims(text: str) -> list[Claim]:
@@ -112,3 +114,15 @@ def test_confidence_falls_with_each_guess() -> None:
 def test_names_of_the_graph_are_known_in_lower_case() -> None:
     memory = Memory(id="m", agent="muse", kind="thought", text="we use zorblax now", created_at=datetime.now(UTC))
     assert "zorblax" in {mention.text for mention in extract(memory, frozenset({"zorblax"})).mentions}
+
+
+@pytest.mark.parametrize(
+    ("kind", "origin", "works"),
+    [("milestone", "agent", True), ("observation", "agent", False), ("milestone", "user", False)],
+)
+def test_agent_works_on_the_project_that_it_files_its_work_under(kind: str, origin: Origin, works: bool) -> None:
+    memory = Memory(
+        id="m", agent="muse", kind=kind, text="Shipped it.", created_at=WRITTEN, origin=origin, project="herrington.ai"
+    )
+    found = {(claim.subject.text, claim.relation, claim.object.text) for claim in extract(memory).claims}
+    assert (("muse", "WORKING_ON", "herrington.ai") in found) is works

@@ -102,6 +102,23 @@ def test_only_what_holds_or_held_makes_an_edge(polarity: Any, links: int, ended:
     assert [link.valid_until for link in found] == [WRITTEN if ended else None] * links
 
 
+def test_what_ended_closes_what_held() -> None:
+    bob, hooli = mention("Bob"), mention("Hooli", "Organization", 10)
+    left = Claim(
+        subject=bob, relation="PREVIOUSLY_WORKED_AT", object=hooli, start=0, end=15, confidence=0.9, polarity="past"
+    )
+    links = classify(memory("Bob left  Hooli"), Extraction(mentions=(bob, hooli), claims=(left,)), ()).links
+    assert {link.relation: link.valid_until for link in links} == {"PREVIOUSLY_WORKED_AT": None, "WORKS_AT": WRITTEN}
+
+
+def test_guessed_type_gives_way_to_a_known_person_of_the_same_agent() -> None:
+    guess = Mention(text="Babecodi", type="Project", start=0, end=8, confidence=0.7)
+    assert joined(guess, candidate(guess, "Babecodi", same_agent=True))
+    assert not joined(guess, candidate(guess, "Babecodi"))
+    sure = Mention(text="Babecodi", type="Project", start=0, end=8, confidence=0.9)
+    assert not joined(sure, candidate(sure, "Babecodi", same_agent=True))
+
+
 def test_vague_relation_is_refused() -> None:
     bob, acme = mention("Bob"), mention("Acme", "Organization", start=10)
     claim = Claim(subject=bob, relation="RELATED_TO", object=acme, start=0, end=14, confidence=0.9)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
 from memory_plane_local.clauses import Clause
 from memory_plane_local.coreference import Discourse
-from memory_plane_local.drafts import Drafts
+from memory_plane_local.drafts import Draft, Drafts
 from memory_plane_local.elements import NAME, NOUN, ROLE, VERB, elements
 from memory_plane_local.frames import read_frames
 from memory_plane_local.guards import QUESTION, clause_flags
@@ -20,12 +20,16 @@ from memory_plane_local.sentences import Sentence, sentences
 from memory_plane_local.titles import read_role
 from memory_plane_local.tokens import tokenize
 
+_WORK = frozenset({"thought", "decision", "milestone", "commitment", "handoff"})
+_FILED = 0.95
+
 
 def extract(memory: Memory, gazetteer: Collection[str] = frozenset()) -> Extraction:
     """Find what one memory says; `gazetteer` holds lower-case names that the graph knows already."""
     text = _Text(memory, gazetteer)
     for sentence in sentences(memory.text, tokenize(memory.text)):
         text.read(sentence)
+    text.file_under(memory)
     return text.result()
 
 
@@ -66,6 +70,13 @@ class _Text:
             self._item(read_request(clause, sentence.question))
         if clause.main:
             self.discourse.subject = tuple(clause.main)
+
+    def file_under(self, memory: Memory) -> None:
+        """Take the project that an agent files its own work under as its word that it works on it."""
+        if self.writer is None or memory.origin != "agent" or memory.project is None or memory.kind not in _WORK:
+            return
+        project = self.names.get(memory.project.lower()) or Name(memory.project, 0, 0, ("Project",), 1.0)
+        self.drafts.add(Draft(self.writer, "WORKING_ON", project, "positive", 0, 0, _FILED))
 
     def _item(self, item: Item | None) -> None:
         if item is not None:

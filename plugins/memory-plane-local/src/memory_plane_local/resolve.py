@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from memory_plane.types import (
@@ -13,15 +14,20 @@ from memory_plane.types import (
     Link,
     Memory,
     Mention,
+    Node,
     Resolution,
     new_node_id,
 )
 
 _TECHNICAL = frozenset({"Tool", "Language", "Project"})
 _GROUPS = frozenset({"Organization", "Team"})
+_GUESSED = frozenset({"Person", "Project", "Concept"})
+_GUESS = 0.7  # the confidence of a name of which nothing but its place in the sentence is known
+_ENDED = {"PREVIOUSLY_WORKED_AT": "WORKS_AT"}
 _VAGUE = frozenset({"RELATED_TO", "ASSOCIATED_WITH", "CONNECTED_TO", "INVOLVES", "MENTIONS"})
 _RECENT = timedelta(days=30)
 _OTHER_TYPE = 0.9
+_GUESSED_TYPE = 0.95
 _RIVALS = 0.05
 
 
@@ -40,7 +46,7 @@ def classify(
         if first is None:
             first = said[key] = _resolve(memory, mention, offers.get(mention, ()), threshold)
         resolutions[mention] = Resolution(mention=mention, node=first.node, probability=first.probability)
-    links = tuple(link for claim in found.claims if (link := _link(memory, claim, resolutions)))
+    links = tuple(link for claim in found.claims for link in _links(memory, claim, resolutions))
     return Classification(resolutions=tuple(resolutions.values()), links=links)
 
 
@@ -66,7 +72,7 @@ def _resolve(memory: Memory, mention: Mention, candidates: Sequence[Candidate], 
 def _probability(memory: Memory, candidate: Candidate) -> float:
     """The probability that mention and node are the same thing: 0 when type or digits forbid it."""
     mention, node = candidate.mention, candidate.node
-    gate = _type_gate(mention.type, node.type)
+    gate = _type_gate(mention, node)
     if not gate or _digits(mention.text) != _digits(_closest(candidate)):
         return 0.0
     evidence = (
@@ -75,7 +81,7 @@ def _probability(memory: Memory, candidate: Candidate) -> float:
     exact = candidate.name_score > 0.99
     if _writer(mention):
         return 0.97 if exact else 0.0
-    if mention.type == "Person":
+    if "Person" in (mention.type, node.type):
         return gate * _person(candidate, exact, evidence)
     if exact:
         return min(0.99, gate * (0.95 + 0.1 * evidence))
@@ -101,9 +107,12 @@ def _writer(mention: Mention) -> bool:
     return mention.start == mention.end
 
 
-def _type_gate(ours: str, theirs: str) -> float:
+def _type_gate(mention: Mention, node: Node) -> float:
+    ours, theirs = mention.type, node.type
     if ours == theirs:
         return 1.0
+    if mention.confidence <= _GUESS and {ours, theirs} <= _GUESSED:
+        return _GUESSED_TYPE
     for family in (_TECHNICAL, _GROUPS):
         if ours in family and theirs in family:
             return _OTHER_TYPE
@@ -130,19 +139,23 @@ def _is_recent(memory: Memory, candidate: Candidate) -> bool:
     return candidate.last_seen is not None and abs(memory.created_at - candidate.last_seen) <= _RECENT
 
 
-def _link(memory: Memory, claim: Claim, resolutions: dict[Mention, Resolution]) -> Link | None:
-    """The edge of a claim; what is denied, asked or only thought of makes none."""
+def _links(memory: Memory, claim: Claim, resolutions: dict[Mention, Resolution]) -> Iterator[Link]:
+    """The edges of a claim: none if it is denied, asked or only thought of, and two if it ends what held before."""
     if claim.polarity not in ("positive", "past") or claim.relation in _VAGUE:
-        return None
+        return
     source, target = resolutions[claim.subject].node, resolutions[claim.object].node
     if source == target:
-        return None
+        return
     ended = claim.valid_until or (memory.created_at if claim.polarity == "past" else None)
-    return Link(
+    before = _ENDED.get(claim.relation)
+    edge = Link(
         source=source,
         relation=claim.relation,
         target=target,
         probability=claim.confidence,
         valid_from=claim.valid_from,
-        valid_until=ended,
+        valid_until=ended if before is None else None,
     )
+    yield edge
+    if before is not None:
+        yield replace(edge, relation=before, valid_until=ended or memory.created_at)
