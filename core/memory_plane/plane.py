@@ -241,14 +241,17 @@ class Plane:
             return Receipt(id=id if isinstance(id, str) else "", state="refused", detail=str(error))
         return self._stored([operation], strict=True)[0]
 
-    def _stored(
-        self, batch: Sequence[Operation], *, strict: bool, cursor: tuple[str, str] | None = None
-    ) -> list[Receipt]:
+    def _stored(self, batch: Sequence[Operation], *, strict: bool) -> list[Receipt]:
         try:
-            receipts = self._pipeline.write(batch, strict=strict, cursor=cursor)
+            return self._store(batch, strict=strict)
         except StoreError as error:
             logger.warning("nothing was written", exc_info=True)
             return [Receipt(id=operation.id, state="refused", detail=str(error)) for operation in batch]
+
+    def _store(
+        self, batch: Sequence[Operation], *, strict: bool, cursor: tuple[str, str] | None = None
+    ) -> list[Receipt]:
+        receipts = self._pipeline.write(batch, strict=strict, cursor=cursor)
         if any(receipt.state == "stored" for receipt in receipts):
             self._renderer.mark_dirty()
         return receipts
@@ -260,7 +263,10 @@ class Plane:
         spool.put(self.home, event)
 
     def ingest(self) -> IngestReport:
-        """Turn the spooled events into operations, poll every plugin, and work the queue of the deferred ones."""
+        """Turn the spooled events into operations, poll every plugin, and work the queue of the deferred ones.
+
+        Raise `StoreError` when nothing can be stored; what was not stored is taken in by the next call.
+        """
         known = len(self.plugins.failures)
         events, stored = 0, 0
         for path, event in spool.read(self.home):
@@ -304,7 +310,7 @@ class Plane:
             except Refused as error:
                 logger.warning("an operation of agent %r was refused: %s", one.agent, error)
         cursor = (plugin, answer.cursor) if plugin is not None and answer.cursor is not None else None
-        receipts = self._stored(batch, strict=False, cursor=cursor) if batch or cursor else []
+        receipts = self._store(batch, strict=False, cursor=cursor) if batch or cursor else []
         return sum(receipt.state == "stored" for receipt in receipts)
 
     # --- reads ---------------------------------------------------------------------------------------------------

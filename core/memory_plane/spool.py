@@ -24,7 +24,9 @@ def put(home: Path, event: Event) -> Path:
     record = {"agent": event.agent, "name": event.name, "payload": redact_value(dict(event.payload))}
     path = folder / f"{time.time_ns():020d}-{uuid4().hex[:8]}.json"
     part = path.with_suffix(".part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+    with os.fdopen(
+        os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", errors="replace"
+    ) as file:
         json.dump(record, file, ensure_ascii=False)
         file.flush()
         os.fsync(file.fileno())
