@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection, func, select
 
 from memory_plane import models
+from memory_plane.prepared import Prepared
 from memory_plane.recall.candidates import Known
 from memory_plane.store.names import folded
 from memory_plane.types import AgentContext, Memory, Node
@@ -14,7 +15,7 @@ from memory_plane.types import AgentContext, Memory, Node
 COUNTED = 1_000
 """Open items are counted no further than this."""
 
-_focus = select(models.agent_heartbeats.c.agent, models.agent_heartbeats.c.focus)
+_focus = Prepared(select(models.agent_heartbeats.c.agent, models.agent_heartbeats.c.focus))
 _items = models.items
 _addressed = (
     select(_items.c.addressee)
@@ -22,7 +23,7 @@ _addressed = (
     .limit(COUNTED)
     .subquery()
 )
-_waiting = select(_addressed.c.addressee, func.count()).group_by(_addressed.c.addressee)
+_waiting = Prepared(select(_addressed.c.addressee, func.count()).group_by(_addressed.c.addressee))
 
 
 def contexts(
@@ -33,8 +34,8 @@ def contexts(
     interests: Mapping[str, tuple[str, ...]],
 ) -> list[AgentContext]:
     """Describe every agent but the memory's own author: all that have interests or ever wrote."""
-    focus = {agent: words or "" for agent, words in connection.execute(_focus)}
-    waiting = {agent: count for agent, count in connection.execute(_waiting)}
+    focus = {agent: words or "" for agent, words in _focus.all(connection)}
+    waiting = {agent: count for agent, count in _waiting.all(connection)}
     return [
         AgentContext(
             id=agent,

@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, select
 
 from memory_plane import models
+from memory_plane.prepared import Prepared
 from memory_plane.store.names import folded
 from memory_plane.types import Candidate, Memory, Mention, Node
 
@@ -20,14 +21,14 @@ PART_SCORE = 0.6
 """The name score of a first or last name against a whole one."""
 
 _nodes, _aliases, _mentions, _edges = models.graph_nodes, models.aliases, models.mentions, models.graph_edges
-_named = (
+_named = Prepared(
     select(_nodes.c.key, _nodes.c.id, _nodes.c.type, _nodes.c.name, _aliases.c.part)
     .join(_aliases, _aliases.c.node == _nodes.c.key)
     .where(_aliases.c.name == bindparam("name"))
     .order_by(_aliases.c.part, _nodes.c.key.desc())
     .limit(PER_NAME)
 )
-_lately = (
+_lately = Prepared(
     select(_mentions.c.seq, models.operations.c.agent, models.effective())
     .join(models.operations, models.operations.c.seq == _mentions.c.seq)
     .where(_mentions.c.node == bindparam("node"))
@@ -91,7 +92,7 @@ def candidates(connection: Connection, memory: Memory, mentions: Iterable[Mentio
 
 def _look_up(connection: Connection, name: str, known: dict[str, Known]) -> list[tuple[Known, bool]]:
     options = []
-    for key, id, type_, label, part in connection.execute(_named, {"name": name}).all():
+    for key, id, type_, label, part in _named.all(connection, name=name):
         if id not in known:
             known[id] = _recall(connection, Known(key, Node(id=id, type=type_, name=label)))
         options.append((known[id], part))
@@ -99,7 +100,7 @@ def _look_up(connection: Connection, name: str, known: dict[str, Known]) -> list
 
 
 def _recall(connection: Connection, known: Known) -> Known:
-    for seq, agent, at in connection.execute(_lately, {"node": known.key}):
+    for seq, agent, at in _lately.all(connection, node=known.key):
         known.memories.add(seq)
         known.agents.add(agent)
         known.last_seen = at if known.last_seen is None else max(at, known.last_seen)

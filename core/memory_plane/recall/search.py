@@ -11,19 +11,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, Result, Row, TextClause, bindparam, func, select, text
+from sqlalchemy import Connection, bindparam, func, select, text
 
 from memory_plane import models
 from memory_plane.errors import Refused
 from memory_plane.operations import memory_of
+from memory_plane.prepared import Prepared
 from memory_plane.recall import graph
 from memory_plane.recall.stopwords import STOP_WORDS
 from memory_plane.store import index, log
-from memory_plane.types import EPOCH, Hit, Recall
+from memory_plane.types import EPOCH, Hit, Operation, Recall
 
 COMMON = 2_000
 """A word with more matching memories than this is common: it cannot choose what is scored."""
@@ -47,10 +48,11 @@ _IN_TIME = (
     " AND EXISTS (SELECT 1 FROM operations WHERE seq = memory_fts.rowid"
     " AND coalesce(effective_at, created_at) >= :since AND coalesce(effective_at, created_at) < :until)"
 )
-_NAMED = " AND EXISTS (SELECT 1 FROM mentions WHERE seq = memory_fts.rowid AND node IN :nodes)"
+_NAMED = " AND EXISTS (SELECT 1 FROM mentions WHERE seq = memory_fts.rowid AND node IN ({nodes}))"
 _newest = select(_log.c.seq, _log.c.text).order_by(_log.c.seq.desc()).limit(bindparam("scanned")).subquery()
-_SCAN = select(_newest.c.seq).where(func.instr(_newest.c.text, bindparam("words")) > 0).order_by(_newest.c.seq.desc())
-_rows = select(*log.COLUMNS).where(_log.c.seq.in_(bindparam("rows", expanding=True)))
+_SCAN = Prepared(
+    select(_newest.c.seq).where(func.instr(_newest.c.text, bindparam("words")) > 0).order_by(_newest.c.seq.desc())
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +102,8 @@ class _Search:
                 "until": filters.until or datetime.max.replace(tzinfo=UTC),
             }
         if filters.person is not None:
-            self._where += _NAMED
-            self._values["nodes"] = graph.find(connection, filters.person)
+            nodes = graph.find(connection, filters.person)
+            self._where += _NAMED.format(nodes=", ".join(map(str, nodes)))
 
     def best(self, query: str, most: int) -> list[tuple[int, float]]:
         """Return (row, score) of the best matches: by phrases, else by single words, else by reading the newest."""
@@ -130,43 +132,41 @@ class _Search:
 
     def _count(self, match: str) -> int:
         """Count matching memories, but no further than needed to call them many."""
-        return int(self._run(_COUNT, match, most=COMMON + 1).scalar_one())
+        return int(self._run(_COUNT, match, most=COMMON + 1)[0][0])
 
     def _oldest(self, match: str) -> int:
         """Return the row from which on only the newest matches lie."""
-        return int(self._run(_OLDEST, match, most=COMMON).scalar() or 0)
+        rows = self._run(_OLDEST, match, most=COMMON)
+        return int(rows[0][0]) if rows else 0
 
     def _score(self, match: str, most: int, oldest: int = 0) -> list[tuple[int, float]]:
         return [(row, -score) for row, score in self._run(_RANKED, match, most=most, oldest=oldest)]
 
-    def _run(self, query: str, match: str, **values: int) -> Result[*tuple[Any, ...]]:
+    def _run(self, query: str, match: str, **values: int) -> list[Any]:
         match = " AND ".join([f"({match})", *self._tags])
-        return self._connection.execute(_prepared(query, self._where), {"query": match, **values, **self._values})
+        return _prepared(query, self._where).all(self._connection, query=match, **values, **self._values)
 
     def _scanned(self, words: str, most: int) -> list[tuple[int, float]]:
         """Read the newest memories through for what is no word: signs, emoji, parts of words."""
         if not words:
             return []
-        found = self._connection.execute(_SCAN, {"words": words, "scanned": SCANNED})
+        found = _SCAN.all(self._connection, words=words, scanned=SCANNED)
         matching = "memory_fts MATCH :query AND " if self._tags else ""
         narrowed = f"SELECT rowid FROM memory_fts WHERE {matching}rowid = :row{{where}}"
         values = {**self._values, **({"query": " AND ".join(self._tags)} if self._tags else {})}
-        rows = (
-            row
-            for row in found.scalars()
-            if self._connection.execute(_prepared(narrowed, self._where), {"row": row, **values}).first()
-        )
+        shown = _prepared(narrowed, self._where)
+        rows = (row for (row,) in found if shown.first(self._connection, row=row, **values))
         return [(row, 0.0) for row in islice(rows, most)]
 
 
-@cache
-def _prepared(query: str, where: str) -> TextClause:
+@lru_cache(maxsize=64)
+def _prepared(query: str, where: str) -> Prepared:
     statement = text(query.format(where=where))
     if ":since" in where:
         statement = statement.bindparams(
             bindparam("since", type_=models.Instant), bindparam("until", type_=models.Instant)
         )
-    return statement.bindparams(bindparam("nodes", expanding=True)) if ":nodes" in where else statement
+    return Prepared(statement)
 
 
 def _telling(words: Sequence[str]) -> list[str]:
@@ -176,14 +176,10 @@ def _telling(words: Sequence[str]) -> list[str]:
 
 
 def _hits(connection: Connection, ranked: Sequence[tuple[int, float]], query: str) -> tuple[Hit, ...]:
-    if not ranked:
-        return ()
-    rows = {row.seq: row for row in connection.execute(_rows, {"rows": [row for row, _ in ranked]})}
-    return tuple(_hit(rows[row], score, query) for row, score in ranked)
+    return tuple(_hit(log.at(connection, row), score, query) for row, score in ranked)
 
 
-def _hit(row: Row[*tuple[Any, ...]], score: float, query: str) -> Hit:
-    operation = log.restore(row)
+def _hit(operation: Operation, score: float, query: str) -> Hit:
     memory = memory_of(operation)
     assert memory is not None
     source = ", ".join(filter(None, (memory.origin, memory.project, operation.body.get("source"))))

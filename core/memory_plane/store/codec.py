@@ -86,6 +86,7 @@ def _place(mention: Mention, positions: dict[Mention, int]) -> int:
 def _extraction(found: Extraction, positions: dict[Mention, int]) -> dict[str, Any]:
     for mention in found.mentions:
         _place(mention, positions)
+    count = len(positions)  # claims may be about mentions that are not among these
     claims = [
         _trim(
             _place(claim.subject, positions),
@@ -101,7 +102,7 @@ def _extraction(found: Extraction, positions: dict[Mention, int]) -> dict[str, A
         for claim in found.claims
     ]
     items = [_trim(item.kind, item.owner, item.to, item.object, _time(item.due_at)) for item in found.items]
-    return {"e": len(positions)} | ({"c": claims} if claims else {}) | ({"i": items} if items else {})
+    return {"e": count} | ({"c": claims} if claims else {}) | ({"i": items} if items else {})
 
 
 def _read_extraction(answer: dict[str, Any], mentions: list[Mention]) -> Extraction:

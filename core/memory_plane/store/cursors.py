@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, select
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select
 
 from memory_plane import models
-from memory_plane.store.dialect import Insert, upsert
+from memory_plane.prepared import Prepared
 
 _cursors = models.cursors
+_get = Prepared(select(_cursors.c.value).where(_cursors.c.plugin == bindparam("plugin")))
+
+
+@Prepared
+def _put(insert: Any) -> Any:
+    new = insert(_cursors)
+    return new.on_conflict_do_update(index_elements=["plugin"], set_={"value": new.excluded.value})
 
 
 def get(connection: Connection, plugin: str) -> str | None:
     """Return the plugin's cursor, None before its first poll."""
-    return connection.execute(select(_cursors.c.value).where(_cursors.c.plugin == plugin)).scalar()
+    found: str | None = _get.scalar(connection, plugin=plugin)
+    return found
 
 
 def put(connection: Connection, plugin: str, value: str) -> None:
     """Keep the plugin's cursor."""
-    connection.execute(upsert(connection, _cursors, _newer), {"plugin": plugin, "value": value})
-
-
-def _newer(statement: Insert) -> Insert:
-    return statement.on_conflict_do_update(index_elements=["plugin"], set_={"value": statement.excluded.value})
+    _put.run(connection, plugin=plugin, value=value)

@@ -4,25 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, select
 
 from memory_plane import models
+from memory_plane.prepared import Prepared
 from memory_plane.store import graph, items, log, marks
 from memory_plane.store.codec import Derivation, decode, encode
-from memory_plane.store.dialect import Insert, upsert
 from memory_plane.types import Memory, Routing
 
 _derivations = models.derivations
 _attention = models.attention
 _visible = {
-    table: select(table.c.visible).where(table.c.seq == bindparam("row")) for table in (models.thoughts, models.facts)
+    table: Prepared(select(table.c.visible).where(table.c.seq == bindparam("row")))
+    for table in (models.thoughts, models.facts)
 }
-_of_memory = (
+_of_memory = Prepared(
     select(_derivations.c.plugin, _derivations.c.version, _derivations.c.rank, _derivations.c.answer)
     .where(_derivations.c.seq == bindparam("row"))
     .order_by(_derivations.c.rank, _derivations.c.plugin)
 )
+
+
+@Prepared
+def _put(insert: Any) -> Any:
+    statement = insert(_derivations)
+    newer = {"version": statement.excluded.version, "answer": statement.excluded.answer}
+    return statement.on_conflict_do_update(index_elements=["seq", "rank", "plugin"], set_=newer)
+
+
+@Prepared
+def _attend_more(insert: Any) -> Any:
+    statement = insert(_attention)
+    new = statement.excluded
+    return statement.on_conflict_do_update(
+        index_elements=["agent", "seq"],
+        set_={"score": new.score, "reason": new.reason},
+        where=_attention.c.score < new.score,
+    )
 
 
 def record(connection: Connection, seq: int, memory: Memory, at: datetime, derivations: Iterable[Derivation]) -> None:
@@ -42,24 +62,19 @@ def record(connection: Connection, seq: int, memory: Memory, at: datetime, deriv
 def visible(connection: Connection, seq: int, memory: Memory) -> bool:
     """Whether a memory was neither retracted nor is held back."""
     table = models.facts if memory.kind == "fact" else models.thoughts
-    return bool(connection.execute(_visible[table], {"row": seq}).scalar())
+    return bool(_visible[table].scalar(connection, row=seq))
 
 
 def keep(connection: Connection, seq: int, memory: Memory, derivation: Derivation) -> None:
     """Store one answer, in place of an older one of the same plugin."""
-    row = {
-        "seq": seq,
-        "rank": derivation.rank,
-        "plugin": derivation.plugin,
-        "version": derivation.version,
-        "answer": encode(memory, derivation),
-    }
-    connection.execute(upsert(connection, _derivations, _newer), row)
-
-
-def _newer(statement: Insert) -> Insert:
-    newer = {"version": statement.excluded.version, "answer": statement.excluded.answer}
-    return statement.on_conflict_do_update(index_elements=["seq", "rank", "plugin"], set_=newer)
+    _put.run(
+        connection,
+        seq=seq,
+        rank=derivation.rank,
+        plugin=derivation.plugin,
+        version=derivation.version,
+        answer=encode(memory, derivation),
+    )
 
 
 def fold(connection: Connection, seq: int, memory: Memory, at: datetime, derivation: Derivation) -> None:
@@ -101,13 +116,13 @@ def remove_all(connection: Connection, seq: int) -> None:
 
 def read(connection: Connection, seq: int, memory: Memory) -> Iterator[Derivation]:
     """Yield the stored derivations of a memory, inline ones first."""
-    for plugin, version, rank, answer in connection.execute(_of_memory, {"row": seq}):
+    for plugin, version, rank, answer in _of_memory.all(connection, row=seq):
         yield decode(memory, answer, plugin=plugin, version=version, rank=rank)
 
 
 def answers(connection: Connection, seq: int) -> Iterator[tuple[str, str, int, str]]:
     """Yield (plugin, version, rank, answer as stored) of a memory."""
-    yield from connection.execute(_of_memory, {"row": seq})
+    yield from _of_memory.all(connection, row=seq)
 
 
 def count(connection: Connection) -> int:
@@ -141,13 +156,4 @@ def _rename(connection: Connection, node: int) -> None:
 def _attend(connection: Connection, seq: int, routing: Routing) -> None:
     """Keep the highest score that any plugin gave, whatever the order of their answers."""
     rows = [{"agent": one.agent, "seq": seq, "score": one.score, "reason": one.reason} for one in routing.attention]
-    connection.execute(upsert(connection, _attention, _higher), rows)
-
-
-def _higher(statement: Insert) -> Insert:
-    new = statement.excluded
-    return statement.on_conflict_do_update(
-        index_elements=["agent", "seq"],
-        set_={"score": new.score, "reason": new.reason},
-        where=_attention.c.score < new.score,
-    )
+    _attend_more.run_all(connection, rows)

@@ -8,20 +8,19 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, delete, func, or_, select, update
 
 from memory_plane import models
-from memory_plane.store.dialect import insert_new
+from memory_plane.prepared import Prepared
 
 INLINE = ""
 """Stands for the plugins that are asked in the same call as the write; an entry that stays tells of a crash."""
 
 _queue = models.enrichment
-_done = delete(_queue).where(_queue.c.plugin == bindparam("name"), _queue.c.seq == bindparam("row"))
+_put = Prepared(lambda insert: insert(_queue).on_conflict_do_nothing(), "plugin", "seq", "tries")
+_done = Prepared(delete(_queue).where(_queue.c.plugin == bindparam("name"), _queue.c.seq == bindparam("row")))
 
 
 def put(connection: Connection, seq: int, plugins: Sequence[str]) -> None:
     """Have plugins asked about the memory in this row."""
-    if plugins:
-        rows = [{"plugin": name, "seq": seq, "tries": 0} for name in plugins]
-        connection.execute(insert_new(connection, _queue), rows)
+    _put.run_all(connection, [{"plugin": name, "seq": seq, "tries": 0} for name in plugins])
 
 
 def due(connection: Connection, now: datetime, limit: int) -> list[tuple[str, int, int]]:
@@ -38,7 +37,7 @@ def depth(connection: Connection) -> int:
 
 def done(connection: Connection, plugin: str, seq: int) -> None:
     """Take an entry off the queue."""
-    connection.execute(_done, {"name": plugin, "row": seq})
+    _done.run(connection, name=plugin, row=seq)
 
 
 def postpone(connection: Connection, plugin: str, seq: int, not_before: datetime, error: str) -> None:

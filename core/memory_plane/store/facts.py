@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, bindparam, insert, or_, select, update
 
 from memory_plane import models
+from memory_plane.prepared import Prepared
 from memory_plane.store import derivations, index, log, marks
 from memory_plane.store.names import folded
 from memory_plane.types import Operation
@@ -21,8 +22,9 @@ _same = (
 )
 _earlier = or_(_facts.c.at < bindparam("at"), and_(_facts.c.at == bindparam("at"), _log.c.id < bindparam("id")))
 _later = or_(_facts.c.at > bindparam("at"), and_(_facts.c.at == bindparam("at"), _log.c.id > bindparam("id")))
-_before = _same.where(_earlier).order_by(_facts.c.at.desc(), _log.c.id.desc())
-_after = _same.where(_later).order_by(_facts.c.at, _log.c.id)
+_before = Prepared(_same.where(_earlier).order_by(_facts.c.at.desc(), _log.c.id.desc()))
+_after = Prepared(_same.where(_later).order_by(_facts.c.at, _log.c.id))
+_new = Prepared(insert(_facts))
 
 
 def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -> None:
@@ -43,7 +45,7 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
     }
     if visible:
         row["superseded_at"] = _link(connection, operation.id, row)
-    connection.execute(insert(_facts), row)
+    _new.run(connection, **row)
     if visible and row["superseded_at"] is None:
         index.put(connection, document(seq, operation))
 
@@ -94,7 +96,7 @@ def _neighbours(
     connection: Connection, id: str, row: dict[str, Any]
 ) -> tuple[Row[*tuple[Any, ...]] | None, Row[*tuple[Any, ...]] | None]:
     place = {"subject": row["subject"], "key": row["fact_key"], "at": row["at"], "id": id}
-    return connection.execute(_before, place).one_or_none(), connection.execute(_after, place).one_or_none()
+    return _before.first(connection, **place), _after.first(connection, **place)
 
 
 def _give_way(connection: Connection, fact: Row[*tuple[Any, ...]], at: datetime | None) -> None:

@@ -16,17 +16,16 @@ from typing import Any
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
 
 from memory_plane import models
-from memory_plane.store import dialect
+from memory_plane.prepared import Prepared
 from memory_plane.store.names import folded
 from memory_plane.types import Classification, Link, Mention, Resolution
 
 _nodes, _aliases, _mentions = models.graph_nodes, models.aliases, models.mentions
 _edges, _evidence = models.graph_edges, models.graph_evidence
-_by_ids = select(_nodes.c.key, _nodes.c.id, _nodes.c.name, _nodes.c.type, _nodes.c.founded_at).where(
-    _nodes.c.id.in_(bindparam("ids", expanding=True))
-)
-_add_nodes = insert(_nodes).returning(_nodes.c.key, _nodes.c.id)
-_in_memory = (
+_by_id = Prepared(select(_nodes).where(_nodes.c.id == bindparam("id")))
+_add_node = Prepared(insert(_nodes).returning(_nodes.c.key), "id", "type", "name", "slug", "founded_at")
+_add_mention = Prepared(insert(_mentions))
+_in_memory = Prepared(
     select(_mentions.c.start, _mentions.c.end, _mentions.c.node, _nodes.c.id)
     .join(_nodes, _nodes.c.key == _mentions.c.node)
     .where(_mentions.c.seq == bindparam("row"))
@@ -41,13 +40,24 @@ _said = (
     )
     .distinct()
 )
-_edge = select(_edges).where(
-    _edges.c.source == bindparam("from_node"),
-    _edges.c.relation == bindparam("label"),
-    _edges.c.target == bindparam("to_node"),
+_edge = Prepared(
+    select(_edges).where(
+        _edges.c.source == bindparam("from_node"),
+        _edges.c.relation == bindparam("label"),
+        _edges.c.target == bindparam("to_node"),
+    )
 )
+_add_edge = Prepared(
+    insert(_edges).returning(_edges.c.key), *(column.name for column in _edges.c if column is not _edges.c.key)
+)
+_add_word = Prepared(lambda insert: insert(_evidence).on_conflict_do_nothing())
 _UNWORDED = re.compile(r"[\W_]+")
-_add_edge = insert(_edges).returning(_edges.c.key)
+
+
+@Prepared
+def _count_alias(insert: Any) -> Any:
+    more = {"uses": _aliases.c.uses + 1}
+    return insert(_aliases).on_conflict_do_update(index_elements=["name", "node", "part"], set_=more)
 
 
 def apply(connection: Connection, seq: int, at: datetime, found: Classification, method: str) -> None:
@@ -56,7 +66,7 @@ def apply(connection: Connection, seq: int, at: datetime, found: Classification,
     A span means what was said of it first, and links join only nodes that the memory names, so that the graph comes
     out the same whatever other memories are there.
     """
-    named = connection.execute(_in_memory, {"row": seq}).all()
+    named = _in_memory.all(connection, row=seq)
     meant = {_place(row.start, row.end, row.id): row.id for row in named}
     fresh: dict[tuple[int, int, str], Resolution] = {}
     for one in found.resolutions:
@@ -76,7 +86,7 @@ def apply(connection: Connection, seq: int, at: datetime, found: Classification,
 
 def remove(connection: Connection, seq: int, found: Sequence[Classification]) -> list[int]:
     """Take a memory, classified so, out of the graph; return the nodes that other memories still name."""
-    rows = connection.execute(_in_memory, {"row": seq}).all()
+    rows = _in_memory.all(connection, row=seq)
     named = {(row.start, row.end, row.id): row.node for row in rows}
     nodes = sorted({row.node for row in rows})
     labels = sorted({link.relation for one in found for link in one.links})
@@ -135,27 +145,15 @@ def _settle_nodes(connection: Connection, at: datetime, resolutions: Sequence[Re
         known = first.get(one.node)
         if known is None or _rank(one.mention.text, one.mention.type) < _rank(known.text, known.type):
             first[one.node] = one.mention
-    if not first:
-        return {}
     keys: dict[str, int] = {}
-    for row in connection.execute(_by_ids, {"ids": list(first)}).all():
-        keys[row.id] = row.key
-        mention = first[row.id]
+    for id, mention in first.items():
+        row = _by_id.first(connection, id=id)
+        if row is None:
+            keys[id] = _add_node.scalar(connection, id=id, **_named(mention, at))
+            continue
+        keys[id] = row.key
         if (at, *_rank(mention.text, mention.type)) < (row.founded_at, *_rank(row.name, row.type)):
             _name(connection, row.key, mention, at)
-    new = [
-        {
-            "id": id,
-            "type": mention.type,
-            "name": mention.text,
-            "slug": slug(mention.type, mention.text),
-            "founded_at": at,
-        }
-        for id, mention in first.items()
-        if id not in keys
-    ]
-    if new:
-        keys |= {row.id: row.key for row in connection.execute(_add_nodes, new)}
     return keys
 
 
@@ -165,8 +163,11 @@ def _rank(name: str, type_: str) -> tuple[int, str, str]:
 
 
 def _name(connection: Connection, node: int, mention: Mention, at: datetime) -> None:
-    values = {"type": mention.type, "name": mention.text, "slug": slug(mention.type, mention.text), "founded_at": at}
-    connection.execute(update(_nodes).where(_nodes.c.key == node).values(**values))
+    connection.execute(update(_nodes).where(_nodes.c.key == node).values(**_named(mention, at)))
+
+
+def _named(mention: Mention, at: datetime) -> dict[str, Any]:
+    return {"type": mention.type, "name": mention.text, "slug": slug(mention.type, mention.text), "founded_at": at}
 
 
 def _add_mentions(connection: Connection, seq: int, fresh: Iterable[Resolution], keys: Mapping[str, int]) -> None:
@@ -174,24 +175,15 @@ def _add_mentions(connection: Connection, seq: int, fresh: Iterable[Resolution],
     for one in fresh:
         mention, node = one.mention, keys[one.node]
         rows.append({"seq": seq, "start": mention.start, "end": mention.end, "node": node})
-        names += [(name, node, part) for name, part in alias_names(mention.text, mention.type)]
-    if rows:
-        connection.execute(insert(_mentions), rows)
-        _count_aliases(connection, names)
+        aliases = alias_names(mention.text, mention.type)
+        names += [{"name": name, "node": node, "part": part, "uses": 1} for name, part in aliases]
+    _add_mention.run_all(connection, rows)
+    _count_alias.run_all(connection, names)
 
 
 def _place(start: int, end: int, node: str) -> tuple[int, int, str]:
     """A span means one node; but implied names all stand in one empty span."""
     return (start, end, node if start == end else "")
-
-
-def _count_aliases(connection: Connection, names: Iterable[tuple[str, int, bool]]) -> None:
-    rows = [{"name": name, "node": node, "part": part, "uses": 1} for name, node, part in names]
-    connection.execute(dialect.upsert(connection, _aliases, _counted), rows)
-
-
-def _counted(statement: dialect.Insert) -> dialect.Insert:
-    return statement.on_conflict_do_update(index_elements=["name", "node", "part"], set_={"uses": _aliases.c.uses + 1})
 
 
 def _uncount_aliases(connection: Connection, node: int, mention: Mention) -> None:
@@ -214,18 +206,22 @@ def _drop_if_unnamed(connection: Connection, node: int) -> bool:
 def _add_evidence(
     connection: Connection, seq: int, at: datetime, source: int, target: int, link: Link, method: str
 ) -> None:
-    ends = {"from_node": source, "label": link.relation, "to_node": target}
-    known = connection.execute(_edge, ends).mappings().one_or_none()
-    word = _Word(method, link.probability, at, link.valid_from, link.valid_until)
-    values = _folded_edge(known, word)
+    row = _edge.first(connection, from_node=source, label=link.relation, to_node=target)
+    known = None if row is None else row._asdict()
+    values = _folded_edge(known, _Word(method, link.probability, at, link.valid_from, link.valid_until))
     if known is None:
-        row = {"source": source, "relation": link.relation, "target": target, **values}
-        key = connection.execute(_add_edge, row).scalar_one()
+        key = _add_edge.scalar(connection, source=source, relation=link.relation, target=target, **values)
     else:
         key = known["key"]
-    row = {"edge": key, "seq": seq, "method": method, "probability": link.probability}
-    row |= {"valid_from": link.valid_from, "valid_until": link.valid_until}
-    new = connection.execute(dialect.insert_new(connection, _evidence), row).rowcount
+    new = _add_word.run(
+        connection,
+        edge=key,
+        seq=seq,
+        method=method,
+        probability=link.probability,
+        valid_from=link.valid_from,
+        valid_until=link.valid_until,
+    )
     if known is not None and new and any(known[name] != value for name, value in values.items()):
         connection.execute(update(_edges).where(_edges.c.key == key).values(**values))
 

@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 
 from memory_plane import models
-from memory_plane.store.dialect import Insert, upsert
+from memory_plane.prepared import Prepared
 from memory_plane.types import Operation
 
 _agents = models.agent_heartbeats
-_newest = (
+_newest = Prepared(
     select(_agents.c.at, models.operations.c.id)
     .join(models.operations, models.operations.c.seq == _agents.c.seq)
     .where(_agents.c.agent == bindparam("agent"))
 )
 
 
+def _later(insert: Any) -> Any:
+    statement = insert(_agents)
+    new = statement.excluded
+    return statement.on_conflict_do_update(
+        index_elements=["agent"],
+        set_={"written_at": new.written_at},
+        where=_agents.c.written_at < new.written_at,
+    )
+
+
+_wrote = Prepared(_later, "agent", "written_at")
+
+
 def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -> None:
     """Keep the newest heartbeat by (time, id), whatever the order of arrival."""
     wrote(connection, operation.agent, at)
-    known = connection.execute(_newest, {"agent": operation.agent}).one_or_none()
+    known = _newest.first(connection, agent=operation.agent)
     if known is not None and (known.at, known.id) > (at, operation.id):
         return
     body = operation.body
@@ -34,13 +48,4 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
 
 def wrote(connection: Connection, agent: str, at: datetime) -> None:
     """Note that the agent wrote at this time, if it is later than what is noted."""
-    connection.execute(upsert(connection, _agents, _later), {"agent": agent, "written_at": at})
-
-
-def _later(statement: Insert) -> Insert:
-    new = statement.excluded
-    return statement.on_conflict_do_update(
-        index_elements=["agent"],
-        set_={"written_at": new.written_at},
-        where=_agents.c.written_at < new.written_at,
-    )
+    _wrote.run(connection, agent=agent, written_at=at)

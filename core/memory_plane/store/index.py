@@ -13,8 +13,10 @@ from hashlib import blake2s
 
 from sqlalchemy import Connection, text
 
-_PUT = text("INSERT INTO memory_fts(rowid, text) VALUES (:seq, :text)")
-_TAKE = text("INSERT INTO memory_fts(memory_fts, rowid, text) VALUES ('delete', :seq, :text)")
+from memory_plane.prepared import Prepared
+
+_PUT = Prepared(text("INSERT INTO memory_fts(rowid, text) VALUES (:seq, :text)"))
+_TAKE = Prepared(text("INSERT INTO memory_fts(memory_fts, rowid, text) VALUES ('delete', :seq, :text)"))
 _CLEAR = text("INSERT INTO memory_fts(memory_fts) VALUES ('delete-all')")
 
 UNSPACED = (
@@ -58,12 +60,12 @@ def tag(name: str, value: str) -> str:
 
 def put(connection: Connection, entry: Document) -> None:
     """Add a memory to the index."""
-    connection.execute(_PUT, {"seq": entry.seq, "text": entry.text})
+    _PUT.run(connection, seq=entry.seq, text=entry.text)
 
 
 def take(connection: Connection, entry: Document) -> None:
     """Remove a memory from the index; `entry` must equal what was put in."""
-    connection.execute(_TAKE, {"seq": entry.seq, "text": entry.text})
+    _TAKE.run(connection, seq=entry.seq, text=entry.text)
 
 
 def clear(connection: Connection) -> None:

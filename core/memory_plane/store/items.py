@@ -7,13 +7,14 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from memory_plane import models
+from memory_plane.prepared import Prepared
 from memory_plane.store import log
-from memory_plane.store.dialect import insert_new
 from memory_plane.store.marks import Marks
 from memory_plane.types import Item, Operation
 
 _items = models.items
-_method = select(_items.c.method).where(_items.c.seq == bindparam("row"))
+_method = Prepared(select(_items.c.method).where(_items.c.seq == bindparam("row")))
+_new = Prepared(lambda insert: insert(_items).on_conflict_do_nothing())
 ASSERTED = "asserted"
 
 
@@ -35,7 +36,7 @@ def open_asserted(connection: Connection, seq: int, operation: Operation, said: 
 
 def open_derived(connection: Connection, seq: int, item: Item, plugin: str, said: Marks) -> None:
     """Open the item that a plugin found in a text, or fill what the writer left open in a declared one."""
-    known = connection.execute(_method, {"row": seq}).scalar()
+    known = _method.scalar(connection, row=seq)
     if known == ASSERTED:
         empty = (_items.c.seq == seq) & _items.c.due_at.is_(None)
         if item.due_at is not None:
@@ -56,14 +57,14 @@ def open_derived(connection: Connection, seq: int, item: Item, plugin: str, said
 
 def exists(connection: Connection, seq: int) -> bool:
     """Whether the memory in this row opened an item, resolved or not."""
-    return connection.execute(_method, {"row": seq}).scalar() is not None
+    return _method.scalar(connection, row=seq) is not None
 
 
 def remove_derived(connection: Connection, seq: int) -> None:
     """Take away the item that plugins found in a memory, or what they filled in of a declared one."""
-    known = connection.execute(_method, {"row": seq}).scalar()
+    known = _method.scalar(connection, row=seq)
     if known == ASSERTED:
-        due_at = _time(log.body(connection, seq).get("due_at"))
+        due_at = _time(log.at(connection, seq).body.get("due_at"))
         connection.execute(update(_items).where(_items.c.seq == seq).values(due_at=due_at))
     elif known is not None:
         connection.execute(delete(_items).where(_items.c.seq == seq))
@@ -80,8 +81,7 @@ def mark(connection: Connection, seq: int, said: Marks) -> None:
 def _open(connection: Connection, seq: int, said: Marks, **values: object) -> None:
     if said.addressee is not None:
         values["addressee"] = said.addressee
-    row = {"seq": seq, "status": said.status, "snoozed_until": said.snoozed_until, **values}
-    connection.execute(insert_new(connection, _items), row)
+    _new.run(connection, seq=seq, status=said.status, snoozed_until=said.snoozed_until, **values)
 
 
 def _time(value: str | None) -> datetime | None:

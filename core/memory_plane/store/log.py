@@ -7,17 +7,15 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from memory_plane import models
 from memory_plane.operations import BODIES, TEXT_FIELD, iso, memory_of
-from memory_plane.store.dialect import Insert, upsert
+from memory_plane.prepared import Prepared
 from memory_plane.types import Memory, Operation
 
 _log = models.operations
-COLUMNS = (_log.c.seq, _log.c.id, _log.c.op, _log.c.agent, _log.c.created_at, _log.c.text, _log.c.body)
-"""What `restore` needs of a row."""
-
+_columns = (_log.c.seq, _log.c.id, _log.c.op, _log.c.agent, _log.c.created_at, _log.c.text, _log.c.body)
 _USUAL: dict[str, dict[str, Any]] = {
     "thought": {"kind": "thought", "origin": "agent"},
     "fact": {"confidence": 1.0, "origin": "agent"},
@@ -25,32 +23,30 @@ _USUAL: dict[str, dict[str, Any]] = {
 """What most bodies say is not stored. Rows rely on it, so it can never change."""
 
 _effective = models.effective().label("effective")
-_by_id = select(*COLUMNS).where(_log.c.id == bindparam("id"))
-_by_seq = select(*COLUMNS, _effective).where(_log.c.seq == bindparam("seq"))
+_by_id = Prepared(select(*_columns).where(_log.c.id == bindparam("id")))
+_by_seq = Prepared(select(*_columns, _effective).where(_log.c.seq == bindparam("seq")))
+_new = Prepared(
+    lambda insert: insert(_log).on_conflict_do_nothing().returning(_log.c.seq),
+    *(column.name for column in _log.c if column is not _log.c.seq),
+)
 _prefix = select(_log.c.id).where(_log.c.id.between(bindparam("low"), bindparam("high"))).limit(10)
 
 
 def insert(connection: Connection, operation: Operation, effective_at: datetime) -> int | None:
     """Add an operation; return its row, None where its id is there already."""
     words, body = _apart(operation)
-    seq: int | None = connection.execute(
-        upsert(connection, _log, _new_row),
-        {
-            "id": operation.id,
-            "op": operation.op,
-            "agent": operation.agent,
-            "created_at": operation.created_at,
-            "effective_at": None if effective_at == operation.created_at else effective_at,
-            "target": target_of(operation),
-            "text": words,
-            "body": body,
-        },
-    ).scalar()
+    seq: int | None = _new.scalar(
+        connection,
+        id=operation.id,
+        op=operation.op,
+        agent=operation.agent,
+        created_at=operation.created_at,
+        effective_at=None if effective_at == operation.created_at else effective_at,
+        target=target_of(operation),
+        text=words,
+        body=body,
+    )
     return seq
-
-
-def _new_row(statement: Insert) -> Insert:
-    return statement.on_conflict_do_nothing().returning(_log.c.seq)  # type: ignore[return-value]
 
 
 def target_of(operation: Operation) -> str | None:
@@ -63,20 +59,20 @@ def target_of(operation: Operation) -> str | None:
 
 def get(connection: Connection, id: str) -> tuple[int, Operation] | None:
     """Return the row and the operation with this id."""
-    row = connection.execute(_by_id, {"id": id}).one_or_none()
-    return None if row is None else (row.seq, restore(row))
+    row = _by_id.first(connection, id=id)
+    return None if row is None else (row.seq, _restore(row))
 
 
 def memory(connection: Connection, seq: int) -> tuple[Memory, datetime] | None:
     """Return the memory in this row and its effective time, None where it holds another operation or nothing."""
-    row = connection.execute(_by_seq, {"seq": seq}).one_or_none()
-    found = None if row is None else memory_of(restore(row))
+    row = _by_seq.first(connection, seq=seq)
+    found = None if row is None else memory_of(_restore(row))
     return None if row is None or found is None else (found, row.effective)
 
 
-def body(connection: Connection, seq: int) -> Mapping[str, Any]:
-    """Return the body of the operation in this row."""
-    return restore(connection.execute(_by_seq, {"seq": seq}).one()).body
+def at(connection: Connection, seq: int) -> Operation:
+    """Return the operation in this row, which must be there."""
+    return _restore(_by_seq.first(connection, seq=seq))
 
 
 def find(connection: Connection, prefix: str) -> list[str]:
@@ -95,9 +91,9 @@ def count(connection: Connection) -> int:
 
 def replay(connection: Connection, batch: int = 1000) -> Iterator[tuple[int, Operation, datetime]]:
     """Yield every operation as (row, operation, effective time) in (created_at, id) order."""
-    ordered = select(*COLUMNS, _effective).order_by(_log.c.created_at, _log.c.id)
+    ordered = select(*_columns, _effective).order_by(_log.c.created_at, _log.c.id)
     for row in connection.execute(ordered.execution_options(yield_per=batch)):
-        yield row.seq, restore(row), row.effective
+        yield row.seq, _restore(row), row.effective
 
 
 def memories(connection: Connection) -> list[int]:
@@ -106,8 +102,8 @@ def memories(connection: Connection) -> list[int]:
     return list(connection.execute(chosen).scalars())
 
 
-def restore(row: Row[*tuple[Any, ...]]) -> Operation:
-    """Make the operation of a row with `COLUMNS`."""
+def _restore(row: Any) -> Operation:
+    """Make the operation of a row with the log's columns."""
     body: dict[str, Any] = {**_USUAL.get(row.op, {}), **json.loads(row.body)}
     if row.text is not None:
         body[TEXT_FIELD[row.op]] = row.text

@@ -14,9 +14,10 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, select
 
 from memory_plane import models
+from memory_plane.prepared import Prepared
 
 _log = models.operations
-_about = (
+_about = Prepared(
     select(_log.c.op, _log.c.body).where(_log.c.target == bindparam("target")).order_by(models.effective(), _log.c.id)
 )
 
@@ -39,7 +40,7 @@ class Marks:
 
 def read(connection: Connection, target: str) -> Marks:
     """Fold all that was said of the operation with this id."""
-    return _fold(connection.execute(_about, {"target": target}))
+    return _fold(_about.all(connection, target=target))
 
 
 def _fold(said: Iterable[tuple[str, str]]) -> Marks:

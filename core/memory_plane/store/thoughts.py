@@ -7,11 +7,13 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from memory_plane import models
+from memory_plane.prepared import Prepared
 from memory_plane.store import derivations, index, items, marks
 from memory_plane.types import OPEN_KINDS, Operation
 
 _thoughts = models.thoughts
-_visible = select(_thoughts.c.visible).where(_thoughts.c.seq == bindparam("row"))
+_visible = Prepared(select(_thoughts.c.visible).where(_thoughts.c.seq == bindparam("row")))
+_new = Prepared(insert(_thoughts))
 
 
 def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -> None:
@@ -19,18 +21,16 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
     body = operation.body
     said = marks.read(connection, operation.id)
     visible = said.visible(held=body.get("held", False))
-    connection.execute(
-        insert(_thoughts),
-        {
-            "seq": seq,
-            "agent": operation.agent,
-            "kind": body["kind"],
-            "project": body.get("project"),
-            "origin": body["origin"],
-            "at": at,
-            "visible": visible,
-            "pinned": said.pinned,
-        },
+    _new.run(
+        connection,
+        seq=seq,
+        agent=operation.agent,
+        kind=body["kind"],
+        project=body.get("project"),
+        origin=body["origin"],
+        at=at,
+        visible=visible,
+        pinned=said.pinned,
     )
     if body["kind"] in OPEN_KINDS:
         items.open_asserted(connection, seq, operation, said)
@@ -41,7 +41,7 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
 def mark(connection: Connection, seq: int, operation: Operation, said: marks.Marks) -> None:
     """Bring a thought up to date with what was said of it; hidden, it leaves the index and the graph."""
     visible = said.visible(held=operation.body.get("held", False))
-    was = connection.execute(_visible, {"row": seq}).scalar()
+    was = _visible.scalar(connection, row=seq)
     if was is None:  # a rebuild has not come to it yet
         return
     connection.execute(update(_thoughts).where(_thoughts.c.seq == seq).values(visible=visible, pinned=said.pinned))
