@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from memory_plane import Plane, Plugin, hookimpl, rendering
-from memory_plane import models
+from sqlalchemy import delete, text
+
+from memory_plane import Plane, Plugin, hookimpl, models, rendering
 from memory_plane.operations import make_operation
 from memory_plane.plugins import PluginManager
 from memory_plane.settings import Settings
@@ -34,7 +35,6 @@ from memory_plane.types import (
     Routing,
     new_node_id,
 )
-from sqlalchemy import delete, text
 
 Dump = dict[str, list[tuple[Any, ...]]]
 OpenPlane = Callable[..., Plane]
@@ -101,7 +101,7 @@ class AlsoPlugin(Plugin):
 
 
 class LaterPlugin(Plugin):
-    """Is asked from the queue, takes a name for the oldest node that bears it, and links nodes that it did not resolve."""
+    """Is asked from the queue, takes a name for the oldest node that bears it, and links what it did not resolve."""
 
     deferred = True
 
@@ -264,7 +264,7 @@ def exported(plane: Plane) -> list[str]:
     return [line for line in plane.export() if '"op":' in line]
 
 
-def property_test(examples: int) -> Any:
+def property_test(examples: int) -> settings:
     """Few examples, the same ones each time and told as they are: a run is quick, a failure is there again."""
     return settings(
         max_examples=examples, deadline=None, derandomize=True, database=None, phases=[Phase.generate],

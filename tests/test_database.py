@@ -11,9 +11,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
+
 from memory_plane.database import Database
 from memory_plane.errors import ConfigurationError, StoreError
-from sqlalchemy import text
 
 Open = Callable[..., Database]
 

@@ -9,8 +9,8 @@ from uuid import UUID, uuid5
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memory_plane.errors import Refused
-from memory_plane.types import EPOCH
 from memory_plane.operations import BODIES, MAX_TEXT, iso, make_operation, memory_of, parse_operation
 from memory_plane.store.log import record
 from memory_plane.types import EPOCH, NAMESPACE, Memory, Operation

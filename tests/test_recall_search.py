@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import delete
+
 from memory_plane import Plane, Plugin, hookimpl, rendering
 from memory_plane.errors import Refused
 from memory_plane.models import metadata
@@ -17,7 +19,6 @@ from memory_plane.recall import search
 from memory_plane.settings import Settings
 from memory_plane.store import index
 from memory_plane.types import Candidate, Classification, Extraction, Memory, Mention, Resolution, new_node_id
-from sqlalchemy import delete
 
 MakePlane = Callable[..., Plane]
 
@@ -29,7 +30,7 @@ def found(plane: Plane, query: str, **filters: Any) -> list[str]:
     return [hit.snippet for hit in plane.recall(query, limit=100, **filters).hits]
 
 
-def fast(examples: int) -> Any:
+def fast(examples: int) -> settings:
     """The same examples each time, told as they are."""
     return settings(
         max_examples=examples, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
@@ -75,10 +76,13 @@ def test_no_punctuation_is_an_error(library: Plane, query: str) -> None:
 
 
 HOSTILE = [
-    "", " ", "\n", '"', '""', "'", "*", "a*", "^a", "a^", "NEAR(a b)", "a NEAR b", "a AND", "OR", "NOT", "NOT a", "a NOT",
-    "text:", "text:a", "tags : a", "{text}: a", "-a", "a-", "+", "()", "(", ")", '"a', 'say"hello"now', "a\x00b", "\x00",
-    "half \ud83d", "\ud83d", "\udc00 a", "a;b", "'; DROP TABLE thoughts; --", "%", "_", "%_\\", "\\", "____", "a" * 5000,
-    "word " * 5000, "\u200b", "\ufeff", "e\u0301", "\u0301", "🙂", "👩‍👩‍👧", "٣", "²", "\ue000", "\U0010ffff", "rowid", "memory_fts",
+    "", " ", "\n", '"', '""', "'", "*", "a*", "^a", "a^", "NEAR(a b)", "a NEAR b", "a AND", "OR", "NOT", "NOT a",
+    "a NOT", "text:", "text:a", "tags : a", "{text}: a", "-a", "a-", "+", "()", "(", ")", '"a',
+    'say"hello"now', "a\x00b", "\x00",
+    "half \ud83d", "\ud83d", "\udc00 a", "a;b", "'; DROP TABLE thoughts; --", "%", "_",
+    "%_\\", "\\", "____", "a" * 5000,
+    "word " * 5000, "\u200b", "\ufeff", "e\u0301", "\u0301", "🙂", "👩‍👩‍👧", "٣", "²", "\ue000",
+    "\U0010ffff", "rowid", "memory_fts",
 ]  # fmt: skip
 
 
@@ -95,7 +99,7 @@ def test_query_that_matches_nothing_finds_nothing(library: Plane) -> None:
 
 # --- any word of what was written --------------------------------------------------------------------------------
 
-words = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp", "Cn")), min_size=1, max_size=8)
+words = st.text(st.characters(exclude_categories=("C", "Z", "Mn", "Me")), min_size=1, max_size=8)
 
 
 @fast(150)
@@ -127,7 +131,8 @@ def test_word_with_its_punctuation_finds_the_text(plane: Plane, word: str) -> No
     "query",
     ["POL-358", "pol-358", "POL 358", "2026-03-14", "TODO:", "todo", "don't", "(don't", "main.rs", "src/main.rs", "a/b",
      "C++", "C++17", "C#", "quoted", '"twice"', "example.org", "@ann", "#tag", "50%", "snake_case", "snake", "case",
-     "NAIVE", "naive", "łodz", "ёж", "👍", "%_\\", "e-mail", "mail", "curly", "A.B.C.", "v1.2.3", "½", "$5", "14 March 2026"],
+     "NAIVE", "naive", "łodz", "ёж", "👍", "%_\\", "e-mail", "mail", "curly", "A.B.C.",
+     "v1.2.3", "½", "$5", "14 March 2026"],
 )  # fmt: skip
 def test_query_as_people_type_it_finds_the_text(plane: Plane, query: str) -> None:
     plane.post(TEXT, agent="muse", created_at=DAY)
@@ -248,7 +253,13 @@ def test_snippet_of_a_short_text_is_the_text(plane: Plane) -> None:
 
 def test_hit_says_who_wrote_it_when_and_where_it_is_from(plane: Plane) -> None:
     receipt = plane.post(
-        "Kites need wind", agent="muse", kind="decision", project="sky", origin="external", source="mail 7", created_at=DAY
+        "Kites need wind",
+        agent="muse",
+        kind="decision",
+        project="sky",
+        origin="external",
+        source="mail 7",
+        created_at=DAY,
     )
     (hit,) = plane.recall("kites").hits
     assert (hit.id, hit.agent, hit.kind, hit.created_at) == (receipt.id, "muse", "decision", DAY)
@@ -322,7 +333,9 @@ def filed(make_plane: MakePlane) -> Plane:
         ({"agent": "muse", "person": "Ann", "since": DAY}, {"kites three: Ann"}),
         ({"agent": "grok", "person": "Ann"}, set()),
     ],
-    ids=lambda value: str(sorted(value.items()) if isinstance(value, dict) else sorted(value)),  # the order of a set varies
+    ids=lambda value: str(
+        sorted(value.items()) if isinstance(value, dict) else sorted(value)
+    ),  # the order of a set varies
 )
 @pytest.mark.parametrize("query", ["kites", "ites"], ids=["indexed", "read through"])
 def test_filters_restrict_the_hits(filed: Plane, query: str, filters: dict[str, Any], expected: set[str]) -> None:
@@ -351,9 +364,7 @@ def pages(plane: Plane, query: str, limit: int) -> list[list[str]]:
 
 @pytest.mark.parametrize("limit", [1, 3, 7, 10, 23, 24])
 @pytest.mark.parametrize("common", [2_000, 4])
-def test_paging_reaches_every_hit_once(
-    plane: Plane, monkeypatch: pytest.MonkeyPatch, limit: int, common: int
-) -> None:
+def test_paging_reaches_every_hit_once(plane: Plane, monkeypatch: pytest.MonkeyPatch, limit: int, common: int) -> None:
     monkeypatch.setattr(search, "COMMON", common)
     ids = {plane.post(f"kites {'rare ' * (n % 8 == 0)}number {n}", agent="muse").id for n in range(23)}
     told = pages(plane, "rare kites", limit)
@@ -372,7 +383,7 @@ def test_hits_end_at_a_bound(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("cursor", ["x", "r", "r-1", "17", "r99999", "r1 OR 1=1", "r१"])
 def test_cursor_of_others_is_refused(plane: Plane, cursor: str) -> None:
-    with pytest.raises(Refused, match="^cursor: "):
+    with pytest.raises(Refused, match=r"^cursor: "):
         plane.recall("kites", cursor=cursor)
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from alembic import command
 from alembic.script import ScriptDirectory
-from memory_plane import schema
+
+from memory_plane import models, schema
 from memory_plane.database import Database
 from memory_plane.errors import SchemaError, StoreError
-from memory_plane import models
 from memory_plane.store import operations, rebuild
 from memory_plane.types import Operation
 

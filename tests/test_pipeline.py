@@ -1,0 +1,208 @@
+"""The line of one write: plugins enrich what is stored, and nothing that they do or fail to do can undo it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from memory_plane import Plane, Plugin, hookimpl
+from memory_plane.errors import PluginError
+from memory_plane.pipeline import FIRST_RETRY, MAX_TRIES
+from memory_plane.types import (
+    AgentContext,
+    Candidate,
+    Classification,
+    Event,
+    Extraction,
+    Ingested,
+    Link,
+    Memory,
+    Mention,
+    Node,
+    Poll,
+    Resolution,
+    Routing,
+    new_node_id,
+)
+
+MakePlane = Callable[..., Plane]
+
+
+class NamesPlugin(Plugin):
+    """Takes every capitalised word for a new person, and joins neighbours by KNOWS."""
+
+    @hookimpl
+    def extract(self, memory: Memory) -> Extraction:
+        places = [(word, memory.text.index(word)) for word in memory.text.split() if word.istitle()]
+        return Extraction(
+            mentions=tuple(
+                Mention(text=word, type="Person", start=start, end=start + len(word), confidence=1.0)
+                for word, start in places
+            )
+        )
+
+    @hookimpl
+    def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification:
+        ids = {one: new_node_id(memory.id, one) for one in found.mentions}
+        resolutions = tuple(Resolution(mention=one, node=id, probability=1.0) for one, id in ids.items())
+        links = tuple(Link(source=a, relation="KNOWS", target=b, probability=0.9) for a, b in pairwise(ids.values()))
+        return Classification(resolutions=resolutions, links=links)
+
+
+def snippets(plane: Plane, query: str) -> list[str]:
+    return [hit.snippet for hit in plane.recall(query, limit=50).hits]
+
+
+# --- failures -----------------------------------------------------------------------------------------------------
+
+
+class BrokenPlugin(Plugin):
+    """Fails in every hook of the pipeline."""
+
+    @hookimpl
+    def extract(self, memory: Memory) -> Extraction:
+        raise RuntimeError("no extract")
+
+    @hookimpl
+    def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification:
+        raise RuntimeError("no classify")
+
+    @hookimpl
+    def route(self, memory: Memory, nodes: Sequence[Node], agents: Sequence[AgentContext]) -> Routing:
+        raise RuntimeError("no route")
+
+    @hookimpl
+    def ingest(self, cue: Poll | Event) -> Ingested:
+        raise RuntimeError("no ingest")
+
+    @hookimpl
+    def render(self) -> Iterator[Any]:
+        raise RuntimeError("no render")
+
+
+def test_failing_plugin_never_breaks_a_write(make_plane: MakePlane) -> None:
+    plane = make_plane(BrokenPlugin(), NamesPlugin(), strict=False)
+    plane.heartbeat(agent="grok", focus="kites")
+    assert plane.post("Ann met Bob", agent="muse").state == "stored"
+    assert snippets(plane, "Ann") == ["Ann met Bob"]
+    assert len(plane.graph().edges) == 1
+    assert plane.ingest().stored == 0
+    assert "Ann met Bob" in plane.page("PULSE.md")
+    plane.render()
+    assert "plugin 'broken' failed in 'render'" in plane.status().failures[0]
+    told = "\n".join(str(failure) for failure in plane.plugins.failures)
+    for hook in ("extract", "classify", "route", "ingest", "render"):
+        assert f"plugin 'broken' failed in '{hook}'" in told
+
+
+def test_failing_plugin_raises_where_that_is_wanted_after_the_write(make_plane: MakePlane) -> None:
+    plane = make_plane(BrokenPlugin())
+    with pytest.raises(PluginError, match="no extract"):
+        plane.post("Ann met Bob", agent="muse")
+    assert snippets(plane, "Ann") == ["Ann met Bob"]
+
+
+# --- the queue ---------------------------------------------------------------------------------------------------
+
+
+class SlowPlugin(NamesPlugin):
+    """Answers from the queue, unless it is down."""
+
+    deferred = True
+    down = False
+    asked = 0
+
+    @hookimpl
+    def extract(self, memory: Memory) -> Extraction:
+        self.asked += 1
+        if self.down:
+            raise ConnectionError("no route to host")
+        found: Extraction = NamesPlugin.extract(self, memory)
+        return found
+
+
+def test_deferred_plugin_answers_after_the_write(make_plane: MakePlane) -> None:
+    plane = make_plane(SlowPlugin())
+    plane.post("Ann met Bob", agent="muse")
+    assert plane.status().waiting == 1
+    assert plane.graph().edges == ()
+    assert plane.ingest().enriched == 1
+    assert plane.status().waiting == 0
+    assert len(plane.graph().edges) == 1
+    assert plane.ingest().enriched == 0
+
+
+def test_deferred_plugin_is_asked_again_later_and_later_and_then_no_more(make_plane: MakePlane) -> None:
+    plugin = SlowPlugin()
+    plane = make_plane(plugin, strict=False)
+    plane.post("Ann met Bob", agent="muse")
+    plugin.down = True
+    now = datetime.now(UTC)
+    for tries in range(MAX_TRIES):
+        assert plugin.asked == tries
+        assert plane.status().waiting == 1
+        assert plane._pipeline.work(now) == 0
+        assert plane._pipeline.work(now) == 0
+        now += FIRST_RETRY * 2**tries
+    assert plugin.asked == MAX_TRIES
+    assert plane.status().waiting == 0
+
+
+def test_deferred_plugin_that_is_back_answers(make_plane: MakePlane) -> None:
+    plugin = SlowPlugin()
+    plane = make_plane(plugin, strict=False)
+    plane.post("Ann met Bob", agent="muse")
+    plugin.down = True
+    assert plane.ingest().enriched == 0
+    plugin.down = False
+    assert plane.ingest().enriched == 0
+    assert plane._pipeline.work(datetime.now(UTC) + FIRST_RETRY) == 1
+    assert len(plane.graph().edges) == 1
+
+
+def test_answer_about_a_retracted_memory_changes_nothing(make_plane: MakePlane) -> None:
+    plane = make_plane(SlowPlugin())
+    wrong = plane.post("Ann met Bob", agent="muse").id
+    plane.retract(wrong, agent="muse")
+    plane.ingest()
+    assert plane.graph().edges == ()
+    assert plane.graph(about="Ann").nodes == ()
+
+
+def test_deferred_plugin_that_is_gone_is_given_up_in_the_end(make_plane: MakePlane) -> None:
+    with make_plane(SlowPlugin()) as plane:
+        plane.post("Ann met Bob", agent="muse")
+    plane = make_plane()
+    now = datetime.now(UTC)
+    for tries in range(MAX_TRIES):
+        assert plane.status().waiting == 1
+        plane._pipeline.work(now)
+        now += FIRST_RETRY * 2**tries
+    assert plane.status().waiting == 0
+
+
+def test_enrichment_that_a_crash_cut_short_is_made_good(make_plane: MakePlane) -> None:
+    class DiesPlugin(NamesPlugin):
+        dies = True
+
+        @hookimpl
+        def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification:
+            if self.dies:
+                raise KeyboardInterrupt
+            answer: Classification = NamesPlugin.classify(self, memory, found, candidates)
+            return answer
+
+    plugin = DiesPlugin()
+    plane = make_plane(plugin)
+    with pytest.raises(KeyboardInterrupt):
+        plane.post("Ann met Bob", agent="muse")
+    assert snippets(plane, "Ann") == ["Ann met Bob"]
+    assert plane.status().waiting == 1
+    plugin.dies = False
+    plane.ingest()
+    assert len(plane.graph().edges) == 1
+    assert plane.status().waiting == 0

@@ -1,0 +1,142 @@
+"""Open items: declared by the writer or found by a plugin, and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+
+from memory_plane.database import Database
+from memory_plane.recall import state
+from memory_plane.store import derivations, items, log, operations
+from memory_plane.store.codec import Derivation
+from memory_plane.types import Extraction, Item, OpenItem, Operation
+
+MakeOperation = Callable[..., Operation]
+
+DUE = datetime(2026, 3, 14, 9, tzinfo=UTC)
+LATER = DUE + timedelta(days=400)
+TEA = Item(kind="commitment", owner="Ann", to="Bob", object="bring tea", due_at=DUE)
+MILK = Item(kind="question", owner=None, to="Carl", object="milk?")
+
+
+def append(connection: Connection, *batch: Operation) -> None:
+    for operation in batch:
+        operations.append(connection, operation, operation.created_at)
+
+
+def derive(connection: Connection, seq: int, plugin: str, *found: Item, rank: int = 0) -> None:
+    memory = log.memory(connection, seq)
+    assert memory is not None
+    answer = Derivation(plugin=plugin, version="1", rank=rank, extraction=Extraction(items=found))
+    derivations.record(connection, seq, *memory, [answer])
+
+
+def opened(connection: Connection, **filters: Any) -> Sequence[OpenItem]:
+    return state.items(connection, DUE, **filters)
+
+
+def told(item: OpenItem) -> tuple[object, ...]:
+    return (item.kind, item.text, item.owner, item.to, item.due_at)
+
+
+def test_declared_item_has_what_was_written(engine: Database, operation: MakeOperation) -> None:
+    with engine.writing() as connection:
+        append(connection, operation(text="Tea", kind="commitment", to="grok", due_at=DUE))
+        append(connection, operation(text="Tea?", kind="question"), operation(text="just tea"))
+        assert [told(item) for item in opened(connection)] == [
+            ("commitment", "Tea", "muse", "grok", DUE), ("question", "Tea?", None, None, None),
+        ]  # fmt: skip
+        assert [items.exists(connection, seq) for seq in (1, 2, 3, 4)] == [True, True, False, False]
+
+
+def test_found_item_is_opened(engine: Database, operation: MakeOperation) -> None:
+    with engine.writing() as connection:
+        append(connection, operation(text="Ann will bring tea to Bob"))
+        derive(connection, 1, "local", TEA, MILK)
+        assert [told(item) for item in opened(connection)] == [("commitment", "bring tea", "Ann", "Bob", DUE)]
+
+
+def test_found_item_only_fills_what_a_declared_one_left_open(engine: Database, operation: MakeOperation) -> None:
+    with engine.writing() as connection:
+        append(
+            connection, operation(text="Tea?", kind="question"), operation(text="Milk?", kind="question", due_at=LATER)
+        )
+        derive(connection, 1, "local", TEA)
+        derive(connection, 2, "local", TEA)
+        assert [told(item) for item in opened(connection)] == [
+            ("question", "Tea?", None, None, DUE), ("question", "Milk?", None, None, LATER),
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["question", "thought"])
+def test_retracted_memory_keeps_nothing_that_plugins_found(
+    engine: Database, operation: MakeOperation, kind: str
+) -> None:
+    thought = operation(text="Tea", kind=kind)
+    with engine.writing() as connection:
+        append(connection, thought)
+        derive(connection, 1, "local", TEA)
+        append(connection, operation("retract", target=thought.id))
+        assert opened(connection) == ()
+        assert state.items_total(connection, DUE) == 0
+        assert items.exists(connection, 1) == (kind == "question")
+
+
+@pytest.mark.parametrize("first", ["alpha", "zeta"])
+def test_answers_count_in_one_order_whichever_came_first(
+    engine: Database, operation: MakeOperation, first: str
+) -> None:
+    answers = {"alpha": TEA, "zeta": MILK}
+    with engine.writing() as connection:
+        append(connection, operation(text="Tea"))
+        for plugin in sorted(answers, reverse=first == "zeta"):
+            derive(connection, 1, plugin, answers[plugin], rank=1)
+        assert [item.text for item in opened(connection)] == ["bring tea"]
+        derive(connection, 1, "inline", MILK)
+        assert [item.text for item in opened(connection)] == ["milk?"]
+
+
+def test_answer_that_replaces_another_takes_it_back(engine: Database, operation: MakeOperation) -> None:
+    with engine.writing() as connection:
+        append(connection, operation(text="Tea"))
+        derive(connection, 1, "local", TEA)
+        derive(connection, 1, "local")
+        assert opened(connection) == ()
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_what_was_said_of_an_item_holds_before_and_after_it_is_found(
+    engine: Database, operation: MakeOperation, late: bool
+) -> None:
+    thought = operation(text="Ann will bring tea to Bob")
+    assign = operation("assign", item=thought.id, to="Dora")
+    snooze = operation("snooze", item=thought.id, until=DUE - timedelta(days=1))
+    with engine.writing() as connection:
+        append(connection, thought, *([] if late else [assign, snooze]))
+        derive(connection, 1, "local", TEA)
+        append(connection, *([assign, snooze] if late else []))
+        (item,) = opened(connection)
+        assert (item.to, item.snoozed_until) == ("Dora", DUE - timedelta(days=1))
+        append(connection, operation("resolve", item=thought.id))
+        assert opened(connection) == ()
+
+
+def test_due_items_come_first_then_the_oldest(engine: Database, operation: MakeOperation) -> None:
+    with engine.writing() as connection:
+        for text, due_at in (("none", None), ("later", LATER), ("also none", None), ("due", DUE)):
+            append(connection, operation(text=text, kind="handoff", due_at=due_at))
+        assert [item.text for item in opened(connection)] == ["due", "later", "none", "also none"]
+        assert [item.text for item in opened(connection, limit=1)] == ["due"]
+        assert state.items_total(connection, DUE) == 4
+
+
+def test_item_in_a_fact_is_told_by_nobody(engine: Database, operation: MakeOperation) -> None:
+    with engine.writing() as connection:
+        append(connection, operation("fact", subject="Ann", key="plan", value="tea"))
+        derive(connection, 1, "local", TEA)
+        assert opened(connection) == ()
+        assert state.items_total(connection, DUE) == 0
