@@ -137,6 +137,7 @@ def database_files(database: Database) -> list[Path]:
 
 def test_size_counts_the_log_too(engine: Database) -> None:
     assert engine.path is not None
+    write(engine)
     log = engine.path.with_name("memory.db-wal")
     assert engine.size() == engine.path.stat().st_size + log.stat().st_size > 0
 

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import memory_plane
 import pytest
+
+import memory_plane
 
 ROOT = Path(__file__).parents[1]
 PLUGINS = sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))

@@ -641,3 +641,24 @@ def test_rederiving_asks_again_and_tells_what_changed(home: Path, make_plane: Ma
     assert met in report.changed
     assert {node.name for edge in plane.graph().edges for node in (edge.source, edge.target)} == {"Ann", "Bob"}
     assert plane.rebuild(rederive=True).changed == ()
+
+
+def test_agent_is_addressed_in_any_case(plane: Plane) -> None:
+    plane.post("please look", agent="muse", kind="handoff", to="Grok")
+    assert [item.to for item in plane.items(to="grok")] == ["Grok"]
+
+
+@pytest.mark.parametrize("read", ["recall", "facts", "graph"])
+def test_time_without_zone_is_refused_by_name(plane: Plane, read: str) -> None:
+    moment = datetime(2026, 3, 1)  # noqa: DTZ001
+    given: dict[str, Any] = {"query": "x", "since": moment} if read == "recall" else {"as_of": moment}
+    with pytest.raises(Refused, match=r"^(since|as_of): has no time zone"):
+        getattr(plane, read)(**given)
+
+
+def test_home_may_have_any_character_of_a_file_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_PLANE_PLUGINS__ENABLED", "[]")
+    home = tmp_path / "what? #1 100%"
+    with Plane(home=home) as plane:
+        assert plane.post("hello", agent="muse").state == "stored"
+    assert (home / "memory.db").stat().st_size > 0

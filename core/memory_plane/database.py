@@ -7,13 +7,16 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from memory_plane.errors import ConfigurationError, StoreError
+
+if TYPE_CHECKING:
+    from memory_plane.settings import Settings
 
 _CAUSES = (
     ("database is locked", "another process has held it locked for more than {timeout:g} s; try again when it is done"),
@@ -33,7 +36,13 @@ class Database:
     Every failure of the database itself leaves as a `StoreError` of one line, never as a trace with SQL in it.
     """
 
-    def __init__(self, url: str, *, synchronous: str = "full", timeout: float = 5.0) -> None:
+    @classmethod
+    def of(cls, settings: Settings) -> Database:
+        """Open the database that the settings name: by default `memory.db` in the home."""
+        url = settings.database or URL.create("sqlite", database=str(settings.home / "memory.db"))
+        return cls(url, synchronous=settings.synchronous, timeout=settings.timeout)
+
+    def __init__(self, url: str | URL, *, synchronous: str = "full", timeout: float = 5.0) -> None:
         self.url = make_url(url)
         self.timeout = timeout
         self.path = Path(self.url.database) if self._is_sqlite and self.url.database else None

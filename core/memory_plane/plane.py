@@ -68,8 +68,7 @@ class Plane:
         """Open the memory in `home`, making or upgrading it first; `plugins` replaces those that are installed."""
         self.settings = settings or Settings.load(home=home)
         self.home = self.settings.home
-        url = self.settings.database or f"sqlite:///{self.home / 'memory.db'}"
-        self.database = Database(url, synchronous=self.settings.synchronous, timeout=self.settings.timeout)
+        self.database = Database.of(self.settings)
         schema.ensure(self.database)
         if plugins is not None:
             self.plugins = plugins
@@ -328,7 +327,8 @@ class Plane:
         limit: int = 8,
         cursor: str | None = None,
     ) -> Recall:
-        """Search the text of all memories; raise `Refused` for a foreign cursor, and nothing for any query."""
+        """Search all memories; raise `Refused` for a foreign cursor or a time without zone, never for a query."""
+        _check_zones(since=since, until=until)
         filters = search.Filters(agent=agent, kind=kind, project=project, person=person, since=since, until=until)
         with self.database.reading() as connection:
             return search.search(connection, query, filters, limit=limit, cursor=cursor)
@@ -358,6 +358,7 @@ class Plane:
         limit: int = 200,
     ) -> list[Fact]:
         """Return facts, newest first: the current ones, those that held `as_of` a time, or the whole `history`."""
+        _check_zones(as_of=as_of)
         with self.database.reading() as connection:
             found = state.facts(connection, subject=subject, key=key, as_of=as_of, history=history, limit=limit)
         return list(found)
@@ -374,6 +375,7 @@ class Plane:
         """Return at most `limit` edges: around a node (`about` = name, slug or id), of what an agent should care
         about, or the newest ones; `as_of` shows the graph as it was known and true at a time.
         """
+        _check_zones(as_of=as_of)
         at = as_of or datetime.now(UTC)
         with self.database.reading() as connection:
             if about is not None:
@@ -494,3 +496,9 @@ class Plane:
                 yield json.dumps(record, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
                 if progress is not None:
                     progress(done, total)
+
+
+def _check_zones(**times: datetime | None) -> None:
+    for name, at in times.items():
+        if at is not None and at.utcoffset() is None:
+            raise Refused(f"{name}: has no time zone; give an aware datetime")

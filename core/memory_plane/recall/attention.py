@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, func, select
@@ -35,13 +36,15 @@ def contexts(
 ) -> list[AgentContext]:
     """Describe every agent but the memory's own author: all that have interests or ever wrote."""
     focus = {agent: words or "" for agent, words in _focus.all(connection)}
-    waiting = {agent: count for agent, count in _waiting.all(connection)}
+    waiting: Counter[str] = Counter()
+    for addressee, count in _waiting.all(connection):
+        waiting[addressee.lower()] += count
     return [
         AgentContext(
             id=agent,
             interests=interests.get(agent, ()),
             focus=focus.get(agent, ""),
-            open_items=waiting.get(agent, 0),
+            open_items=waiting[agent],
             distances=_distances(agent, folded(focus.get(agent, "")), nodes, known),
         )
         for agent in sorted(interests.keys() | focus.keys())

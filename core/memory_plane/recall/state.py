@@ -63,7 +63,7 @@ def items(
     if agent is not None:
         chosen = chosen.where(_thoughts.c.agent == agent)
     if to is not None:
-        chosen = chosen.where(_items.c.addressee == to)
+        chosen = chosen.where(func.lower(_items.c.addressee) == to.lower())
     return tuple(_open_item(row) for row in connection.execute(chosen.limit(limit)))
 
 

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from shutil import copy
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -50,14 +51,26 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-@pytest.fixture
-def engine(home: Path) -> Iterator[Database]:
-    """Open an empty database at the newest revision."""
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make an empty database at the newest revision, once: a copy is made in no time, the tables are not."""
     from memory_plane.database import Database
     from memory_plane.schema import upgrade
 
-    database = Database(f"sqlite:///{home / 'memory.db'}")
+    path = tmp_path_factory.mktemp("empty") / "memory.db"
+    database = Database(f"sqlite:///{path}")
     upgrade(database)
+    database.close()
+    return path
+
+
+@pytest.fixture
+def engine(home: Path, empty_database: Path) -> Iterator[Database]:
+    """Open an empty database at the newest revision."""
+    from memory_plane.database import Database
+
+    copy(empty_database, home / "memory.db")
+    database = Database(f"sqlite:///{home / 'memory.db'}")
     yield database
     database.close()
 
@@ -73,7 +86,7 @@ def plugin_manager() -> Iterator[PluginManager]:
 
 
 @pytest.fixture
-def make_plane(home: Path) -> Iterator[MakePlane]:
+def make_plane(home: Path, empty_database: Path) -> Iterator[MakePlane]:
     """Give `make_plane(*plugins, strict=True, **settings)`; the planes are closed after the test.
 
     A plugin is the name of an installed one or an instance; instances are called after the named ones.
@@ -86,7 +99,10 @@ def make_plane(home: Path) -> Iterator[MakePlane]:
 
         def make(*plugins: str | Plugin, strict: bool = True, **options: Any) -> Plane:
             named = [plugin for plugin in plugins if isinstance(plugin, str)]
-            settings = Settings.load(**{"plugins": {"enabled": named}} | options)
+            settings = Settings.load(**{"plugins": {"enabled": named}, "synchronous": "normal"} | options)
+            file = settings.home / "memory.db"
+            if settings.database is None and settings.home.is_dir() and not file.exists():
+                copy(empty_database, file)
             manager = PluginManager.load(settings, strict=strict)
             for plugin in plugins:
                 if not isinstance(plugin, str):

@@ -150,9 +150,7 @@ def _database(session: Session) -> Iterator[Database]:
     """Open the database as it is: a plane would upgrade it."""
     from memory_plane.database import Database
 
-    settings = session.settings
-    url = settings.database or f"sqlite:///{settings.home / 'memory.db'}"
-    with closing(Database(url, synchronous=settings.synchronous, timeout=settings.timeout)) as database:
+    with closing(Database.of(session.settings)) as database:
         yield database
 
 
