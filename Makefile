@@ -1,0 +1,82 @@
+# Everything happens in .venv and .clients beside this file. Paths are relative and the interpreter is called by
+# name, so that the checkout may lie in a folder with spaces or non-Latin letters.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check
+PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
+DISTRIBUTIONS := -e . $(PLUGINS:%=-e ./%)
+SOURCES := pyproject.toml constraints.txt $(wildcard plugins/*/pyproject.toml)
+DEV := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
+# An editable install does not survive a move of the checkout, so the stamps carry the place.
+HERE := $(shell pwd | cksum | cut -d ' ' -f 1)
+RUN_STAMP := $(VENV)/run.$(HERE).stamp
+DEV_STAMP := $(VENV)/dev.$(HERE).stamp
+ARGS ?=
+
+.PHONY: help run test check format test-clients bench constraints clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make run           install into $(VENV) and start Memory Plane"
+	@echo "make test          run the tests (ARGS= goes to pytest)"
+	@echo "make check         format, lint, types, docs"
+	@echo "make format        let ruff rewrite what it can"
+	@echo "make test-clients  connect the real Claude Code, Grok, Gemini CLI and Codex (needs npm)"
+	@echo "make bench         the table of docs/performance.md (needs PEERBENCH=path of the harness)"
+	@echo "make constraints   write constraints.txt anew, from the newest versions that fit"
+
+run: $(RUN_STAMP)
+	$(PY) -m memory_plane up
+
+test: $(DEV_STAMP)
+	$(PY) -m pytest -n auto --dist worksteal $(ARGS)
+
+check: $(DEV_STAMP)
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy core tests
+	set -e; for plugin in $(PLUGINS); do $(PY) -m mypy $$plugin; done
+	$(PY) -m pytest -q $(wildcard tests/test_docs*.py)
+
+format: $(DEV_STAMP)
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+test-clients: $(DEV_STAMP)
+	@command -v npm >/dev/null || { echo "make test-clients needs npm (Node.js 20 or newer), and there is none on PATH"; exit 1; }
+	mkdir -p .clients
+	cmp -s tests/clients/package.json .clients/package.json || rm -f .clients/installed
+	cp tests/clients/package.json .clients/package.json
+	test -f .clients/installed || npm install --prefix .clients --no-package-lock --no-audit --no-fund --loglevel=error
+	touch .clients/installed
+	$(PY) -m pytest tests/clients/real_clients.py $(ARGS)
+
+bench: $(DEV_STAMP)
+	$(PY) tests/benchmarks/peers.py $(ARGS)
+
+# A fresh environment, so that nothing tried out by hand gets into the list; no names of our own, no addresses.
+constraints: $(DEV_STAMP)
+	rm -rf $(VENV)/fresh
+	$(PY) -m venv $(VENV)/fresh
+	$(VENV)/fresh/bin/python -m pip --disable-pip-version-check install -q $(DISTRIBUTIONS) -r $(VENV)/dev.txt
+	$(VENV)/fresh/bin/python -m pip --disable-pip-version-check freeze --exclude-editable > constraints.txt
+	rm -rf $(VENV)/fresh
+
+clean:
+	rm -rf $(VENV) .clients build dist .pytest_cache .mypy_cache .ruff_cache
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Memory Plane needs Python 3.11 or newer; name one: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN_STAMP): $(SOURCES) | $(PY)
+	@echo "installing into $(VENV), once"
+	$(PIP) install -q -c constraints.txt $(DISTRIBUTIONS)
+	touch $@
+
+$(DEV_STAMP): $(SOURCES) | $(PY)
+	$(PY) -c '$(DEV)' > $(VENV)/dev.txt
+	@echo "installing into $(VENV), once"
+	$(PIP) install -q -c constraints.txt $(DISTRIBUTIONS) -r $(VENV)/dev.txt
+	touch $@ $(RUN_STAMP)
