@@ -1,6 +1,7 @@
 """Run migrations on the connection that `memory_plane.schema` hands over; there is no alembic.ini."""
 
 from alembic import context
+
 from memory_plane import models
 
 context.configure(

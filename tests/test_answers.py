@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 import pytest
+
 from memory_plane import answers
 from memory_plane.errors import PluginError
 from memory_plane.types import (

@@ -16,11 +16,12 @@ from typing import Any
 import anyio
 import httpx
 import pytest
+from starlette.testclient import TestClient
+
 from memory_plane import Plane, __version__
 from memory_plane.access import ensure_token, read_token, token_path
 from memory_plane.errors import ConfigurationError, MemoryPlaneError
 from memory_plane.surfaces.api import MAX_BODY, create_app, listen, welcome
-from starlette.testclient import TestClient
 
 SECONDS = 30
 PORT = 8788

@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+
 from memory_plane import Plane
 from memory_plane.errors import Refused
 from memory_plane.surfaces.catch_up import catch_up, moment

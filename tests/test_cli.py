@@ -9,6 +9,7 @@ from uuid import uuid4
 import click
 import pytest
 from click.testing import CliRunner, Result
+
 from memory_plane import types
 from memory_plane.surfaces.cli import main, options
 

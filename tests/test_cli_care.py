@@ -10,6 +10,7 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner, Result
+
 from memory_plane import types
 from memory_plane.surfaces.cli import main
 from memory_plane.surfaces.cli.output import plain

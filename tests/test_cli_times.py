@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+
 from memory_plane.surfaces.cli.times import parse
 
 BERLIN = ZoneInfo("Europe/Berlin")

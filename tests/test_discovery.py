@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from memory_plane.errors import PluginError
 from memory_plane.plugins import PluginInfo, PluginManager
 from memory_plane.settings import Settings

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 from click.testing import CliRunner
+
 from memory_plane.surfaces.cli import main
 
 PAGE = Path(__file__).parents[1] / "docs" / "cli.md"

@@ -8,6 +8,7 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
+
 from memory_plane import Plane, Plugin
 from memory_plane.plugin import HOOKS
 from memory_plane.plugins import PluginManager

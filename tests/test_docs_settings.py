@@ -6,6 +6,7 @@ from functools import reduce
 from pathlib import Path
 
 import pytest
+
 from memory_plane.settings import Settings
 
 PAGE = (Path(__file__).parents[1] / "docs" / "configuration.md").read_text("utf-8")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+
 from memory_plane.failures import KEPT, Failure, FailureLog
 
 

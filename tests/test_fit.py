@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+
 from memory_plane.errors import Refused
 from memory_plane.surfaces.fit import cut, encode, level, page, shorten, size
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+
 from memory_plane import Plane, Plugin, hookimpl
 from memory_plane.plugins import PluginManager
 from memory_plane.types import (

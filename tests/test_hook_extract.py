@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from memory_plane import Plane, Plugin, hookimpl
 from memory_plane.plugins import PluginManager
 from memory_plane.types import Classification, Extraction, Item, Memory, Mention, Resolution, new_node_id

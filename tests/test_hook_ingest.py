@@ -4,6 +4,7 @@ from collections.abc import Callable
 from uuid import uuid5
 
 import pytest
+
 from memory_plane import Plane, Plugin, hookimpl
 from memory_plane.errors import PluginError
 from memory_plane.operations import make_operation

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import click
 import pytest
+
 from memory_plane import Plugin, hookimpl
 from memory_plane.errors import PluginError
 from memory_plane.plugins import PluginManager

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
+
 from memory_plane import Plane, Plugin, hookimpl
 from memory_plane.errors import PluginError
 from memory_plane.plugins import PluginManager

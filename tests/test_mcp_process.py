@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+
 from memory_plane import Plane, __version__
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and select on pipes are POSIX")

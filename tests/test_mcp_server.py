@@ -11,6 +11,7 @@ import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent, TextResourceContents
+
 from memory_plane import Plane
 from memory_plane.errors import ConfigurationError
 from memory_plane.surfaces.mcp_server import INSTRUCTIONS, build, serve_stdio

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from mcp_types import CallToolResult, TextContent
+
 from memory_plane import Plane
 from memory_plane.errors import StoreError
 from memory_plane.surfaces.mcp_server import answer

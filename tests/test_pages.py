@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
 from memory_plane.pages import brief_page, clean, escape, pulse_page, replica, shared_memory_page
 from memory_plane.types import Edge, Fact, Graph, Heartbeat, Node, OpenItem, Pulse, Thought
 

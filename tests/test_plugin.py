@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from memory_plane.errors import MemoryPlaneError, PluginError
 from memory_plane.plugin import Plugin, hookimpl, short_name, told
 from memory_plane.plugins import PluginManager

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from mcp_types import CallToolResult, TextContent
+
 from memory_plane import Plane
 from memory_plane.surfaces.mcp_server import answer
 from memory_plane.surfaces.mcp_tools import Spec, by_name

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from memory_plane import Plugin, hookimpl
 from memory_plane.errors import PluginError
 from memory_plane.plugins import REMEMBERED, PluginManager

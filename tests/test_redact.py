@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from memory_plane.redact import redact, redact_value, rules
 
 BENCHMARK = runpy.run_path(str(Path(__file__).parent / "benchmarks" / "redaction.py"))

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_plane.errors import ConfigurationError
-from memory_plane.settings import PluginSettings, Settings
 from pydantic import SecretStr
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from memory_plane.errors import ConfigurationError
+from memory_plane.settings import PluginSettings, Settings
 
 
 class BirdsSettings(PluginSettings):

@@ -9,6 +9,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
+
 from memory_plane import Plane, Plugin, hookimpl
 from memory_plane.database import Database
 from memory_plane.errors import PluginError
@@ -17,7 +19,6 @@ from memory_plane.schema import drift
 from memory_plane.settings import Settings
 from memory_plane.testing import contract
 from memory_plane.types import AgentInfo, Extraction, Memory, Operation, Poll
-from pydantic import ValidationError
 
 Install = Callable[..., str]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from memory_plane.types import View
 from memory_plane.views import write_views
 

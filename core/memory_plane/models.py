@@ -26,6 +26,7 @@ from sqlalchemy import (
     Table,
     Uuid,
     func,
+    literal_column,
     text,
 )
 from sqlalchemy.types import TypeDecorator, TypeEngine
@@ -168,6 +169,9 @@ items = Table(
     _may("snoozed_until", Instant),
     Index("ix_items_open", "addressee", "due_at", **_partial("status = 'open'")),
 )
+
+# A literal, since SQLite plans a statement anew for each bound value that a partial index depends on.
+is_open = items.c.status == literal_column("'open'")
 
 # Each value of (subject, key), both folded to one spelling; `superseded_at` is empty for the current value.
 facts = Table(

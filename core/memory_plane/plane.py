@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -69,6 +69,8 @@ class Plane:
         self.settings = settings or Settings.load(home=home)
         self.home = self.settings.home
         self.database = Database.of(self.settings)
+        with suppress(OSError):  # where it cannot be made, the database says so better
+            self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         schema.ensure(self.database)
         if plugins is not None:
             self.plugins = plugins

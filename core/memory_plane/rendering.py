@@ -57,7 +57,8 @@ class Renderer:
         """Render now; return the files that changed. The lock makes the last page of two processes the newest one."""
         from filelock import FileLock  # brings asyncio, which no read needs
 
-        self._settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not self._settings.home.is_dir():  # deleted: what is left of it in memory must not come back as pages
+            return []
         with FileLock(self._settings.home / ".pages.lock", timeout=self._settings.timeout, mode=0o600):
             with self._snapshot() as snapshot:
                 views = [*self._views(snapshot), *self._plugins.render(snapshot)]

@@ -20,7 +20,8 @@ _focus = Prepared(select(models.agent_heartbeats.c.agent, models.agent_heartbeat
 _items = models.items
 _addressed = (
     select(_items.c.addressee)
-    .where(_items.c.status == "open", _items.c.addressee.is_not(None))
+    .where(models.is_open, _items.c.addressee.is_not(None))
+    .order_by(_items.c.addressee)
     .limit(COUNTED)
     .subquery()
 )

@@ -28,7 +28,7 @@ _open = (
     .select_from(_items)
     .join(_thoughts, _thoughts.c.seq == _items.c.seq)
     .join(_log, _log.c.seq == _items.c.seq)
-    .where(_items.c.status == "open", _thoughts.c.visible)
+    .where(models.is_open, _thoughts.c.visible)
     .order_by(_items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id)
 )
 
@@ -70,7 +70,7 @@ def items(
 def items_total(connection: Connection, now: datetime) -> int:
     """Return how many items are open and not snoozed."""
     count = select(func.count()).select_from(_items).join(_thoughts, _thoughts.c.seq == _items.c.seq)
-    awake = count.where(_items.c.status == "open", _thoughts.c.visible, _awake(now))
+    awake = count.where(models.is_open, _thoughts.c.visible, _awake(now))
     return connection.execute(awake).scalar_one()
 
 
