@@ -36,6 +36,7 @@ def test_thoughts_belong_to_the_project_that_is_set(make_plane: Callable[..., Pl
 from memory_plane.plugins import PluginManager
 from memory_plane.testing.contract import *  # noqa: F403
 from memory_plane.types import Extraction, Memory
+
 from {{ cookiecutter.__package }} import {{ cookiecutter.__class }}Plugin, {{ cookiecutter.__class }}Settings
 
 
