@@ -261,7 +261,6 @@ def test_joiners_that_join_nothing_are_cut() -> None:
 
 
 def test_bare_addresses_are_no_links_where_links_are_made_of_them() -> None:
-    pytest.importorskip("linkify_it")
     linking = MarkdownIt("gfm-like")
     for text in ("see https://example.com/x", "www.example.com", "me@example.com", "ftp://example.com"):
         assert {child.type for child in inline(linking.parse(escape(text)))} == {"text"}

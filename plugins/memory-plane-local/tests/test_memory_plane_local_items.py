@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -86,3 +87,13 @@ def test_due_date_is_the_end_of_the_day_named(words: str, day: str) -> None:
 @pytest.mark.parametrize("words", ["with Friday's help", "by the way", "in Paris", "by 99 May", "on the sun deck"])
 def test_other_words_are_no_date(words: str) -> None:
     assert due_date(tokenize(words), SUNDAY) is None
+
+
+def test_day_ends_where_the_writer_is() -> None:
+    text = "I'll send Rob the deck tomorrow"
+    late = datetime(2026, 11, 29, 23, 30, tzinfo=UTC)
+    memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=late)
+    (here,) = extract(memory).items
+    (there,) = extract(memory, zone=ZoneInfo("Asia/Singapore")).items
+    assert here.due_at == datetime(2026, 11, 30, 23, 59, tzinfo=UTC)
+    assert there.due_at == datetime(2026, 12, 1, 15, 59, tzinfo=UTC)

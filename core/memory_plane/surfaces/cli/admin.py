@@ -10,7 +10,8 @@ import click
 
 from memory_plane.surfaces.cli.guard import tell
 from memory_plane.surfaces.cli.options import examples, json_option, pass_session
-from memory_plane.surfaces.cli.output import plain, print_json, print_page, print_pairs, print_table, progress
+from memory_plane.surfaces.cli.output import plain, print_json, print_pairs, print_table, progress
+from memory_plane.surfaces.cli.text import one_line
 
 if TYPE_CHECKING:
     from memory_plane.database import Database
@@ -108,7 +109,8 @@ def check(session: Session, as_json: bool) -> None:
     if as_json:
         print_json({"sound": not complaints, "complaints": complaints})
     else:
-        print_page("\n".join(complaints) or "the database is sound")
+        for line in complaints or ["the database is sound"]:
+            click.echo(one_line(line))
     if complaints:
         raise click.exceptions.Exit(1)
 

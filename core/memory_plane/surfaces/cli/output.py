@@ -55,8 +55,14 @@ def print_receipt(receipt: Receipt, as_json: bool) -> None:
 
 
 def print_page(text: str) -> None:
-    """Print a text of several lines."""
-    click.echo(clean(text), nl=not text.endswith("\n"))
+    """Print a text of several lines; on a terminal as the Markdown that it is."""
+    if not on_terminal():
+        click.echo(clean(text), nl=not text.endswith("\n"))
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console().print(Markdown(clean(text)))
 
 
 def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, tzinfo
+from zoneinfo import ZoneInfo
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from memory_plane.plugins import Plugin, hookimpl
@@ -17,11 +19,29 @@ __all__ = ["LocalPlugin", "LocalSettings"]
 
 
 class LocalSettings(PluginSettings):
-    """`join_threshold`: the least probability at which a mention joins a known node."""
+    """`join_threshold`: the least probability at which a mention joins a known node.
+
+    `timezone`: where "tomorrow" begins; by default where the machine is.
+    """
 
     model_config = SettingsConfigDict(env_prefix="MEMORY_PLANE_LOCAL_")
 
     join_threshold: float = Field(default=0.75, ge=0, le=1)
+    timezone: str | None = None
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone of the writer."""
+        return ZoneInfo(self.timezone) if self.timezone else _machine_zone()
+
+    @field_validator("timezone")
+    @classmethod
+    def _known(cls, name: str | None) -> str | None:
+        try:
+            ZoneInfo(name or "UTC")
+        except (OSError, ValueError, LookupError):
+            raise ValueError(f"is no time zone: {name!r}; write it as 'Europe/Berlin'") from None
+        return name
 
 
 class LocalPlugin(Plugin):
@@ -33,7 +53,7 @@ class LocalPlugin(Plugin):
     @hookimpl(trylast=True)
     def extract(self, memory: Memory, found: Extraction) -> Extraction | None:
         """Find names, claims and open items."""
-        return extraction.extract(memory)
+        return extraction.extract(memory, zone=self.settings.zone)
 
     @hookimpl(trylast=True)
     def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification | None:
@@ -44,3 +64,9 @@ class LocalPlugin(Plugin):
     def route(self, memory: Memory, nodes: Sequence[Node], agents: Sequence[AgentContext]) -> Routing | None:
         """Score every agent's attention."""
         return attention.route(memory, nodes, agents)
+
+
+def _machine_zone() -> tzinfo:
+    zone = datetime.now().astimezone().tzinfo
+    assert zone is not None
+    return zone

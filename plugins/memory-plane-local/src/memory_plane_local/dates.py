@@ -14,18 +14,18 @@ _OPENERS = frozenset(
 )
 _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
 _UNITS = {"day": 1, "days": 1, "week": 7, "weeks": 7, "month": 30, "months": 30}
-_END_OF_DAY = time(23, 59, tzinfo=UTC)
+_END_OF_DAY = time(23, 59)
 
 
 def due_date(tokens: Sequence[Token], written: datetime) -> datetime | None:
-    """Return the end of the day that the words name first, None when they name none."""
+    """Return the end of the day, where the writer was, that the words name first; None when they name none."""
     lows = [token.low for token in tokens]
     for at, low in enumerate(lows):
         day = _plain_day(low, written.date())
         if day is None and (low in _OPENERS or at == 0 or lows[at - 1] in _OPENERS):
             day = _day(lows[at : at + 5], written.date())
         if day is not None:
-            return datetime.combine(day, _END_OF_DAY)
+            return datetime.combine(day, _END_OF_DAY, written.tzinfo).astimezone(UTC)
     return None
 
 

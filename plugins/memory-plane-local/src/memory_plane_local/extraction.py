@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import UTC, tzinfo
 
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
 from memory_plane_local.clauses import Clause
@@ -24,9 +25,9 @@ _WORK = frozenset({"thought", "decision", "milestone", "commitment", "handoff"})
 _FILED = 0.95
 
 
-def extract(memory: Memory, gazetteer: Collection[str] = frozenset()) -> Extraction:
-    """Find what one memory says; `gazetteer` holds lower-case names that the graph knows already."""
-    text = _Text(memory, gazetteer)
+def extract(memory: Memory, gazetteer: Collection[str] = frozenset(), zone: tzinfo = UTC) -> Extraction:
+    """Find what one memory says; `gazetteer` has lower-case names that the graph knows, `zone` is where "today" is."""
+    text = _Text(memory, gazetteer, zone)
     for sentence in sentences(memory.text, tokenize(memory.text)):
         text.read(sentence)
     text.file_under(memory)
@@ -36,9 +37,9 @@ def extract(memory: Memory, gazetteer: Collection[str] = frozenset()) -> Extract
 class _Text:
     """All that is known of one text while it is read."""
 
-    def __init__(self, memory: Memory, gazetteer: Collection[str]) -> None:
+    def __init__(self, memory: Memory, gazetteer: Collection[str], zone: tzinfo) -> None:
         self.gazetteer = gazetteer
-        self.written = memory.created_at
+        self.written = memory.created_at.astimezone(zone)
         self.items: dict[Item, None] = {}
         self.writer = _writer(memory)
         self.names: dict[str, Name] = {}
