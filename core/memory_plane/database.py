@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
@@ -48,6 +49,7 @@ class Database:
         self.path = Path(self.url.database) if self._is_sqlite and self.url.database else None
         self._synchronous = synchronous.upper()
         self._identity: tuple[int, int] | None = None
+        self._idle: list[Connection] = []
         self.engine = self._sqlite_engine() if self._is_sqlite else create_engine(self.url)
 
     @property
@@ -62,7 +64,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction over one moment of the database."""
-        with self._guarded(), self.engine.connect() as connection:
+        with self._guarded(), self._connected() as connection:
             self._begin(connection, "DEFERRED")
             yield connection
 
@@ -74,7 +76,7 @@ class Database:
         """
         with self._guarded():
             self._check_file()
-            with self.engine.connect() as connection:
+            with self._connected() as connection:
                 self._begin(connection, "IMMEDIATE", self._synchronous if durable else "NORMAL")
                 with connection.begin():
                     yield connection
@@ -88,7 +90,26 @@ class Database:
 
     def close(self) -> None:
         """Close every connection; the last one to go folds the write-ahead log into the file."""
+        while self._idle:
+            self._idle.pop().close()
         self.engine.dispose()
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        """Lend a connection; one that went well waits for the next call, since a check-out costs more than a query."""
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self.engine.connect()
+        try:
+            yield connection
+            connection.rollback()
+            if self._is_sqlite:
+                connection.connection.rollback()  # what only the driver knows of
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
 
     def _sqlite_engine(self) -> Engine:
         if self.path is None:
@@ -118,10 +139,27 @@ class Database:
             self._identity = (found.st_dev, found.st_ino)
 
     def _configure(self, connection: sqlite3.Connection, _: Any) -> None:
-        for pragma in ("journal_mode = WAL", f"synchronous = {self._synchronous}", "foreign_keys = ON"):
+        self._to_wal(connection)
+        for pragma in (
+            f"synchronous = {self._synchronous}",
+            "foreign_keys = ON",
+            "temp_store = MEMORY",
+            "cache_size = -8000",
+        ):
             connection.execute(f"PRAGMA {pragma}")
-        connection.execute("PRAGMA temp_store = MEMORY")
-        connection.execute("PRAGMA cache_size = -8000")
+
+    def _to_wal(self, connection: sqlite3.Connection) -> None:
+        """Switch the file to a write-ahead log; where two do so at once one fails, and SQLite does not wait."""
+        deadline = monotonic() + self.timeout
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or monotonic() > deadline:
+                    raise
+                sleep(0.01)
+            else:
+                return
 
     def _begin(self, connection: Connection, kind: str, synchronous: str | None = None) -> None:
         """Begin where the driver would only do so at the first change; an engine event for it would slow all calls."""

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from threading import Lock, Timer
+from time import monotonic
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 DELAY = 0.2
 """Seconds between a write and its pages; all writes in between share them."""
+INLINE_DELAY = 0.15
+"""Seconds after which the next write renders the pages itself."""
 
 PULSE, SHARED_MEMORY, REPLICA = "PULSE.md", "SHARED_MEMORY.md", "local-cache.json"
 
@@ -43,15 +46,23 @@ class Renderer:
         self._lock = Lock()
         self._rendering = Lock()
         self._timer: Timer | None = None
+        self._dirty_since = 0.0
         self._closed = False
 
     def mark_dirty(self) -> None:
-        """Have the pages rendered soon; a second call before then changes nothing."""
+        """Have the pages rendered soon, by a thread of their own or, in a stream of writes, by the writer itself.
+
+        Two threads that both compute would hold each other up at every statement.
+        """
         with self._lock:
             if self._timer is None and not self._closed:
+                self._dirty_since = monotonic()
                 self._timer = Timer(DELAY, self._due)
                 self._timer.daemon = True
                 self._timer.start()
+            due = monotonic() - self._dirty_since > INLINE_DELAY
+        if due:
+            self._due()
 
     def render(self) -> list[Path]:
         """Render now; return the files that changed. The lock makes the last page of two processes the newest one."""
@@ -88,6 +99,7 @@ class Renderer:
             with self._lock:
                 if self._timer is None:
                     return
+                self._timer.cancel()
                 self._timer = None
             self._render_safely()
 

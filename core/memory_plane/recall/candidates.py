@@ -35,8 +35,8 @@ _lately = Prepared(
     .order_by(_mentions.c.seq.desc())
     .limit(RECENT)
 )
-_linked = select(_edges.c.source, _edges.c.target).where(
-    _edges.c.source.in_(bindparam("some", expanding=True)), _edges.c.target.in_(bindparam("others", expanding=True))
+_linked = Prepared(
+    select(_edges.c.key).where(_edges.c.source == bindparam("source"), _edges.c.target == bindparam("target")).limit(1)
 )
 
 
@@ -74,13 +74,12 @@ def candidates(connection: Connection, memory: Memory, mentions: Iterable[Mentio
             if first not in names:
                 names[first] = _look_up(connection, first, known)
             options += [(mention, option, PART_SCORE) for option, _ in names[first]]
-    linked = _links(connection, known)
     found = [
         Candidate(
             mention=mention,
             node=option.node,
             name_score=score,
-            shared_neighbours=_shared(option, name, names, linked),
+            shared_neighbours=_shared(connection, option, name, names),
             same_agent=memory.agent in option.agents,
             last_seen=option.last_seen,
         )
@@ -107,27 +106,17 @@ def _recall(connection: Connection, known: Known) -> Known:
     return known
 
 
-def _links(connection: Connection, known: Mapping[str, Known]) -> set[tuple[int, int]]:
-    keys = [one.key for one in known.values()]
-    if len(keys) < 2:
-        return set()
-    return set(connection.execute(_linked, {"some": keys, "others": keys}))
-
-
-def _shared(
-    option: Known, own: str, names: Mapping[str, list[tuple[Known, bool]]], linked: set[tuple[int, int]]
-) -> int:
+def _shared(connection: Connection, option: Known, own: str, names: Mapping[str, list[tuple[Known, bool]]]) -> int:
     """Count the other names of this memory that stood beside the node before: in one memory, or along an edge."""
     return sum(
-        any(
-            other is not option
-            and (
-                not option.memories.isdisjoint(other.memories)
-                or (option.key, other.key) in linked
-                or (other.key, option.key) in linked
-            )
-            for other, _ in others
-        )
+        any(other is not option and _together(connection, option, other) for other, _ in others)
         for name, others in names.items()
         if name != own
     )
+
+
+def _together(connection: Connection, one: Known, other: Known) -> bool:
+    if not one.memories.isdisjoint(other.memories):
+        return True
+    ways = ((one.key, other.key), (other.key, one.key))
+    return any(_linked.first(connection, source=source, target=target) for source, target in ways)

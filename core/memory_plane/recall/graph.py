@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
 
 from memory_plane import models
+from memory_plane.prepared import Prepared
 from memory_plane.store.names import folded
 from memory_plane.types import Edge, Graph, Node
 
@@ -18,7 +19,7 @@ EVIDENCE = 5
 
 _nodes, _aliases, _edges = models.graph_nodes, models.aliases, models.graph_edges
 _evidence, _mentions, _attention = models.graph_evidence, models.mentions, models.attention
-_proof = (
+_proof = Prepared(
     select(models.operations.c.id)
     .join(_evidence, _evidence.c.seq == models.operations.c.seq)
     .where(_evidence.c.edge == bindparam("edge"))
@@ -122,7 +123,7 @@ def _as_edges(connection: Connection, rows: Sequence[Any]) -> tuple[Edge, ...]:
             target=ends[row["target"]],
             probability=row["probability"],
             method=row["method"],
-            evidence=tuple(connection.execute(_proof, {"edge": row["key"]}).scalars()),
+            evidence=tuple(id for (id,) in _proof.all(connection, edge=row["key"])),
             known_since=row["known_since"],
             valid_from=row["valid_from"],
             valid_until=row["valid_until"],
