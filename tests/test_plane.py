@@ -576,7 +576,7 @@ def test_snapshot_is_one_moment(named: Plane) -> None:
         assert (snapshot.facts(), snapshot.items()) == ((), ())
 
 
-@pytest.mark.parametrize("name", ["PULSE", "pulse.md", "brief/nobody.md", "../memory.db", ""])
+@pytest.mark.parametrize("name", ["PULSE", "pulse.md", "brief/no body.md", "../memory.db", ""])
 def test_unknown_page_is_refused(plane: Plane, name: str) -> None:
     with pytest.raises(Refused, match=r"^page: "):
         plane.page(name)
@@ -662,3 +662,39 @@ def test_home_may_have_any_character_of_a_file_name(tmp_path: Path, monkeypatch:
     with Plane(home=home) as plane:
         assert plane.post("hello", agent="muse").state == "stored"
     assert (home / "memory.db").stat().st_size > 0
+
+
+def test_addressee_sees_the_memory_without_being_known(plane: Plane) -> None:
+    receipt = plane.post("please review the deck", agent="muse", kind="handoff", to="Grok")
+    assert "please review the deck" in plane.page("brief/grok.md")
+    assert [(heard.id, heard.reason) for heard in plane.graph(agent="grok").attention] == [
+        (receipt.id, "addressed to it")
+    ]
+    plane.retract(receipt.id, agent="muse")
+    assert plane.graph(agent="grok").attention == ()
+    assert plane.page("brief/grok.md").startswith("Nothing new")
+
+
+def test_page_of_an_addressee_is_written(plane: Plane) -> None:
+    plane.post("please review the deck", agent="muse", kind="handoff", to="grok")
+    plane.render()
+    assert "please review" in (plane.home / "brief" / "grok.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("filters", "field"), [({"kind": "novel"}, "kind"), ({"limit": 0}, "limit")])
+def test_filter_that_makes_no_sense_is_refused(plane: Plane, filters: dict[str, Any], field: str) -> None:
+    with pytest.raises(Refused, match=f"^{field}: "):
+        plane.recall("x", **filters)
+
+
+def test_times_of_reads_may_be_text(plane: Plane) -> None:
+    plane.post("kites", agent="muse", created_at="2026-03-01T12:00:00Z")
+    assert len(plane.recall("kites", since="2026-03-01T00:00:00Z").hits) == 1
+    assert plane.recall("kites", until="2026-03-01T00:00:00Z").hits == ()
+
+
+def test_pinned_item_comes_first(plane: Plane) -> None:
+    plane.post("first", agent="muse", kind="question", due_at="2026-03-01T12:00:00Z")
+    second = plane.post("second", agent="muse", kind="question")
+    plane.pin(second.id, agent="muse")
+    assert [item.text for item in plane.items()] == ["second", "first"]

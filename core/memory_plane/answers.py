@@ -38,6 +38,7 @@ from memory_plane.types import (
     View,
     new_node_id,
 )
+from memory_plane.views import SUFFIXES
 
 if TYPE_CHECKING:
     import click
@@ -46,9 +47,6 @@ T = TypeVar("T")
 
 LIMIT = 10_000
 """The most values of one kind in one answer; a generator that goes on is broken."""
-
-PAGES = frozenset({".csv", ".html", ".json", ".md", ".svg", ".txt"})
-"""The kinds of file that a plugin may render; the core's own data has others."""
 
 _RESERVED = frozenset({"pulse.md", "shared_memory.md", "brief", "local-cache.json"})
 _POLARITIES = frozenset(get_args(Polarity))
@@ -139,9 +137,9 @@ def views(answer: object, taken: Collection[PurePath] = ()) -> tuple[View, ...]:
         _text(view.text, "text", empty=True)
         if path.is_absolute() or path.drive or ".." in path.parts:
             raise PluginError(f"page {str(path)!r} does not lie below the home; give a relative path")
-        if path.suffix not in PAGES or path.parts[0].lower() in _RESERVED:
+        if path.suffix not in SUFFIXES or path.parts[0].lower() in _RESERVED:
             raise PluginError(
-                f"page {str(path)!r} is the core's or of no known kind; known are {', '.join(sorted(PAGES))}"
+                f"page {str(path)!r} is the core's or of no known kind; known are {', '.join(sorted(SUFFIXES))}"
             )
         if path in seen:
             raise PluginError(f"page {str(path)!r} is written twice, or by another plugin too")

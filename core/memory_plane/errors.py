@@ -23,7 +23,3 @@ class StoreError(MemoryPlaneError):
 
 class Refused(MemoryPlaneError):
     """The input of a write is not acceptable; the message begins with the field's name."""
-
-
-class HubUnreachable(MemoryPlaneError):
-    """No hub answered within the deadline."""

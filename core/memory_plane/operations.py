@@ -43,11 +43,17 @@ def _uuid(value: Any) -> Any:
         raise PydanticCustomError("uuid", f"is no id (a UUID): {value!r}") from None
 
 
+def agent_id(name: str) -> str | None:
+    """Return the one spelling of an agent's id, None for what cannot be one."""
+    folded = name.strip().lower()
+    return folded if _AGENT.fullmatch(folded) else None
+
+
 def _agent(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    folded = value.strip().lower()
-    if not _AGENT.fullmatch(folded):
+    folded = agent_id(value)
+    if folded is None:
         raise PydanticCustomError(
             "agent", f"is no agent id: {value!r}; give letters, digits, '.', '_' or '-', at most 64"
         )

@@ -259,7 +259,7 @@ def brief_page(
     awake = [item for item in items if item.snoozed_until is None or item.snoozed_until <= now]
     known = {item.id for item in awake}
     others = [thought for thought in thoughts if thought.agent != agent and thought.id not in known]
-    beats = [beat for beat in snapshot.pulse().heartbeats if beat.agent != agent and not beat.stale]
+    beats = [beat for beat in snapshot.pulse().heartbeats if beat.agent != agent and beat.focus and not beat.stale]
     if not (awake or others or beats):
         return f"Nothing new for {_shown(agent, 40)}.\n"
     open_items = _item_lines(awake, 120, now, zone)

@@ -23,6 +23,7 @@ from memory_plane.recall.snapshot import MemorySnapshot
 from memory_plane.settings import Settings
 from memory_plane.store import cursors, derivations, enrichment, log, marks, rebuild
 from memory_plane.types import (
+    KINDS,
     Event,
     Fact,
     Graph,
@@ -324,14 +325,24 @@ class Plane:
         kind: str | None = None,
         project: str | None = None,
         person: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
         limit: int = 8,
         cursor: str | None = None,
     ) -> Recall:
-        """Search all memories; raise `Refused` for a foreign cursor or a time without zone, never for a query."""
-        _check_zones(since=since, until=until)
-        filters = search.Filters(agent=agent, kind=kind, project=project, person=person, since=since, until=until)
+        """Search all memories; raise `Refused` for a filter or cursor that makes no sense, never for a query."""
+        if kind is not None and kind not in (*KINDS, "fact"):
+            raise Refused(f"kind: {kind!r} is unknown; give {', '.join(KINDS)} or fact")
+        if limit < 1:
+            raise Refused(f"limit: {limit} is too small; give 1 or more")
+        filters = search.Filters(
+            agent=agent,
+            kind=kind,
+            project=project,
+            person=person,
+            since=_moment("since", since),
+            until=_moment("until", until),
+        )
         with self.database.reading() as connection:
             return search.search(connection, query, filters, limit=limit, cursor=cursor)
 
@@ -355,14 +366,14 @@ class Plane:
         *,
         subject: str | None = None,
         key: str | None = None,
-        as_of: datetime | None = None,
+        as_of: Moment | None = None,
         history: bool = False,
         limit: int = 200,
     ) -> list[Fact]:
         """Return facts, newest first: the current ones, those that held `as_of` a time, or the whole `history`."""
-        _check_zones(as_of=as_of)
+        at = _moment("as_of", as_of)
         with self.database.reading() as connection:
-            found = state.facts(connection, subject=subject, key=key, as_of=as_of, history=history, limit=limit)
+            found = state.facts(connection, subject=subject, key=key, as_of=at, history=history, limit=limit)
         return list(found)
 
     def graph(
@@ -371,14 +382,13 @@ class Plane:
         agent: str | None = None,
         min_attention: float = 0.0,
         about: str | None = None,
-        as_of: datetime | None = None,
+        as_of: Moment | None = None,
         limit: int = 40,
     ) -> Graph:
         """Return at most `limit` edges: around a node (`about` = name, slug or id), of what an agent should care
         about, or the newest ones; `as_of` shows the graph as it was known and true at a time.
         """
-        _check_zones(as_of=as_of)
-        at = as_of or datetime.now(UTC)
+        at = _moment("as_of", as_of) or datetime.now(UTC)
         with self.database.reading() as connection:
             if about is not None:
                 return graph.around(connection, graph.find(connection, about), at, limit)
@@ -500,7 +510,12 @@ class Plane:
                     progress(done, total)
 
 
-def _check_zones(**times: datetime | None) -> None:
-    for name, at in times.items():
-        if at is not None and at.utcoffset() is None:
-            raise Refused(f"{name}: has no time zone; give an aware datetime")
+def _moment(name: str, at: Moment | None) -> datetime | None:
+    if isinstance(at, str):
+        try:
+            at = datetime.fromisoformat(at)
+        except ValueError:
+            raise Refused(f"{name}: {at!r} is no ISO 8601 time; write it as 2026-10-31T12:00:00Z") from None
+    if at is not None and at.utcoffset() is None:
+        raise Refused(f"{name}: has no time zone; write it as 2026-10-31T12:00:00Z or with an offset")
+    return at

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from memory_plane import pages
 from memory_plane.errors import Refused
+from memory_plane.operations import agent_id
 from memory_plane.types import View
 from memory_plane.views import write_views
 
@@ -81,7 +82,15 @@ class Renderer:
             for view in self._views(snapshot):
                 if view.path == Path(name):
                     return view.text
+            agent = agent_id(Path(name).stem)
+            if agent is not None and Path(name) == Path("brief", f"{agent}.md"):
+                return self._brief(snapshot, agent, datetime.now(UTC)).text
         raise Refused(f"page: there is no {name!r}; there are {PULSE}, {SHARED_MEMORY} and brief/<agent>.md")
+
+    def _brief(self, snapshot: MemorySnapshot, agent: str, now: datetime) -> View:
+        thoughts, items = snapshot.brief(agent, self._settings.attention_threshold)
+        text = pages.brief_page(snapshot, agent, thoughts=thoughts, items=items, now=now, zone=self._zone)
+        return View(path=Path("brief", f"{agent}.md"), text=text)
 
     def close(self) -> None:
         """Render what is still due, and wait for what is under way."""
@@ -112,11 +121,9 @@ class Renderer:
 
     def _views(self, snapshot: MemorySnapshot) -> Iterable[View]:
         now, zone = datetime.now(UTC), self._zone
-        agents = dict.fromkeys((*self._known, *(beat.agent for beat in snapshot.pulse().heartbeats)))
+        addressees = (item.to for item in snapshot.items() if item.to and item.to == agent_id(item.to))
+        agents = dict.fromkeys((*self._known, *(beat.agent for beat in snapshot.pulse().heartbeats), *addressees))
         yield View(path=Path(PULSE), text=pages.pulse_page(snapshot, now=now, zone=zone))
         yield View(path=Path(SHARED_MEMORY), text=pages.shared_memory_page(snapshot, now=now, zone=zone))
-        for agent in agents:
-            thoughts, items = snapshot.brief(agent, self._settings.attention_threshold)
-            text = pages.brief_page(snapshot, agent, thoughts=thoughts, items=items, now=now, zone=zone)
-            yield View(path=Path("brief", f"{agent}.md"), text=text)
+        yield from (self._brief(snapshot, agent, now) for agent in agents)
         yield View(path=Path(REPLICA), text=pages.replica(snapshot, now=now))

@@ -14,7 +14,7 @@ from memory_plane.types import View
 
 logger = logging.getLogger(__name__)
 
-SUFFIXES = frozenset({".md", ".txt", ".json", ".html", ".csv"})
+SUFFIXES = frozenset({".csv", ".html", ".json", ".md", ".svg", ".txt"})
 """What a page may be: the database, the outbox, the settings and the token are none."""
 
 _LEFT_BEHIND = ".view-tmp"

@@ -29,7 +29,7 @@ _open = (
     .join(_thoughts, _thoughts.c.seq == _items.c.seq)
     .join(_log, _log.c.seq == _items.c.seq)
     .where(models.is_open, _thoughts.c.visible)
-    .order_by(_items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id)
+    .order_by(_thoughts.c.pinned.desc(), _items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id)
 )
 
 
@@ -58,7 +58,10 @@ def writers(connection: Connection) -> tuple[tuple[str, datetime], ...]:
 def items(
     connection: Connection, now: datetime, *, agent: str | None = None, to: str | None = None, limit: int = 50
 ) -> tuple[OpenItem, ...]:
-    """Return open items that are not snoozed, due ones first, then the oldest; `agent` opened them, `to` owes them."""
+    """Return open items that are not snoozed: pinned ones, then due ones, then the oldest.
+
+    `agent` opened them, `to` owes them.
+    """
     chosen = _open.where(_awake(now))
     if agent is not None:
         chosen = chosen.where(_thoughts.c.agent == agent)

@@ -10,12 +10,11 @@ from sqlalchemy import Connection, bindparam, delete, func, select
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
-from memory_plane.store import graph, items, log, marks
+from memory_plane.store import attention, graph, items, log, marks
 from memory_plane.store.codec import Derivation, decode, encode
-from memory_plane.types import Memory, Routing
+from memory_plane.types import Memory
 
 _derivations = models.derivations
-_attention = models.attention
 _visible = {
     table: Prepared(select(table.c.visible).where(table.c.seq == bindparam("row")))
     for table in (models.thoughts, models.facts)
@@ -32,17 +31,6 @@ def _put(insert: Any) -> Any:
     statement = insert(_derivations)
     newer = {"version": statement.excluded.version, "answer": statement.excluded.answer}
     return statement.on_conflict_do_update(index_elements=["seq", "rank", "plugin"], set_=newer)
-
-
-@Prepared
-def _attend_more(insert: Any) -> Any:
-    statement = insert(_attention)
-    new = statement.excluded
-    return statement.on_conflict_do_update(
-        index_elements=["agent", "seq"],
-        set_={"score": new.score, "reason": new.reason},
-        where=_attention.c.score < new.score,
-    )
 
 
 def record(connection: Connection, seq: int, memory: Memory, at: datetime, derivations: Iterable[Derivation]) -> None:
@@ -84,8 +72,8 @@ def fold(connection: Connection, seq: int, memory: Memory, at: datetime, derivat
     if derivation.extraction is not None:
         for item in derivation.extraction.items[:1]:
             items.open_derived(connection, seq, item, derivation.plugin, marks.read(connection, memory.id))
-    if derivation.routing is not None and derivation.routing.attention:
-        _attend(connection, seq, derivation.routing)
+    if derivation.routing is not None:
+        attention.put(connection, seq, derivation.routing.attention)
 
 
 def apply_all(connection: Connection, seq: int) -> int:
@@ -111,7 +99,8 @@ def remove_all(connection: Connection, seq: int) -> None:
         _rename(connection, node)
     items.remove_derived(connection, seq)
     heard = {one.agent for answer in stored if answer.routing is not None for one in answer.routing.attention}
-    connection.execute(delete(_attention).where(_attention.c.agent.in_(heard), _attention.c.seq == seq))
+    attention.take(connection, seq, heard)
+    attention.put(connection, seq, attention.addressed(log.at(connection, seq)))
 
 
 def read(connection: Connection, seq: int, memory: Memory) -> Iterator[Derivation]:
@@ -151,9 +140,3 @@ def _rename(connection: Connection, node: int) -> None:
         ]
     if mentions and moment is not None:
         graph.rename(connection, node, mentions, moment)
-
-
-def _attend(connection: Connection, seq: int, routing: Routing) -> None:
-    """Keep the highest score that any plugin gave, whatever the order of their answers."""
-    rows = [{"agent": one.agent, "seq": seq, "score": one.score, "reason": one.reason} for one in routing.attention]
-    _attend_more.run_all(connection, rows)

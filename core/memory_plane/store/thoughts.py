@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
-from memory_plane.store import derivations, index, items, marks
+from memory_plane.store import attention, derivations, index, items, marks
 from memory_plane.types import OPEN_KINDS, Operation
 
 _thoughts = models.thoughts
@@ -36,6 +36,7 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
         items.open_asserted(connection, seq, operation, said)
     if visible:
         index.put(connection, document(seq, operation))
+        attention.put(connection, seq, attention.addressed(operation))
 
 
 def mark(connection: Connection, seq: int, operation: Operation, said: marks.Marks) -> None:
@@ -47,10 +48,12 @@ def mark(connection: Connection, seq: int, operation: Operation, said: marks.Mar
     connection.execute(update(_thoughts).where(_thoughts.c.seq == seq).values(visible=visible, pinned=said.pinned))
     if visible and not was:
         index.put(connection, document(seq, operation))
+        attention.put(connection, seq, attention.addressed(operation))
         derivations.apply_all(connection, seq)
     elif was and not visible:
         index.take(connection, document(seq, operation))
         derivations.remove_all(connection, seq)
+        attention.take(connection, seq, [one.agent for one in attention.addressed(operation)])
 
 
 def document(seq: int, operation: Operation) -> index.Document:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import logging
 import re
 import secrets
 import shlex
@@ -15,6 +16,8 @@ from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
+import anyio.to_thread
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from mcp.server.transport_security import RequestBodyLimitMiddleware
@@ -34,7 +37,11 @@ if TYPE_CHECKING:
 
     from memory_plane.plane import Plane
 
+logger = logging.getLogger(__name__)
+
 MAX_BODY = 1_500_000
+INGEST_EVERY = 30.0
+"""Seconds between two looks at what waits."""
 AGENT_HEADER = "x-memory-plane-agent"
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
@@ -50,8 +57,10 @@ def create_app(plane: Plane, *, token: str, port: int) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with sessions.run():
+        async with sessions.run(), anyio.create_task_group() as tasks:
+            tasks.start_soon(_ingest, plane)
             yield
+            tasks.cancel_scope.cancel()
 
     routes = [
         Route("/health", _health, methods=["GET"]),
@@ -173,6 +182,16 @@ Connect an agent (NAME is the name it writes under, such as claude-code, grok or
 
 Stop with Ctrl-C.
 """
+
+
+async def _ingest(plane: Plane) -> None:
+    """Take in what waits in the spool, in the agents' own files and in the queue, every 30 seconds."""
+    while True:
+        await anyio.sleep(INGEST_EVERY)
+        try:
+            await anyio.to_thread.run_sync(plane.ingest)
+        except MemoryPlaneError as error:
+            logger.warning("nothing was taken in: %s", error)
 
 
 async def _health(request: Request) -> JSONResponse:

@@ -81,7 +81,9 @@ def upsert_fact(plane: Plane, agent: str | None, given: Arguments) -> dict[str, 
 
 def resolve_item(plane: Plane, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Close an open item for every agent."""
-    return _receipt(plane.resolve(given.pop("item"), agent=_author(agent), **_given(given)))
+    author, item = _author(agent), given.pop("item")
+    found = plane.find(item) if 6 <= len(item) < 36 else []  # pages show the beginning of an id
+    return _receipt(plane.resolve(found[0] if len(found) == 1 else item, agent=author, **_given(given)))
 
 
 def recall(plane: Plane, agent: str | None, given: Arguments) -> dict[str, Any]:
@@ -322,7 +324,7 @@ CORE: tuple[Spec, ...] = (
         name="memory_resolve_item",
         description="Close an open question, commitment or handoff, for all agents.",
         parameters={
-            "item": _text("Id of the item"),
+            "item": _text("Id of the item, or its first 8 characters"),
             "status": _text(enum=[*OUTCOMES], default="done"),
             "note": _text("The answer or outcome"),
         },

@@ -18,7 +18,7 @@ _SECTIONS = (
             "resolve": "Close an open item.",
             "assign": "Hand an open item to somebody.",
             "snooze": "Hide an open item until a later time.",
-            "pin": "Keep a memory from fading, or let it fade again.",
+            "pin": "Pin a memory: pinned open items come first.",
             "retract": "Take a memory back; history keeps it.",
             "release": "Let a text that was held back be seen.",
         },

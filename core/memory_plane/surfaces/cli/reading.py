@@ -91,6 +91,25 @@ def graph(session: Session, as_json: bool, **values: Any) -> None:
 
 
 def _print_graph(session: Session, found: Graph) -> None:
+    if not (found.nodes or found.attention):
+        click.echo("nothing in the graph", err=True)
+    if found.edges:
+        _print_edges(session, found)
+    linked = {node.id for edge in found.edges for node in (edge.source, edge.target)}
+    alone = [(node.name, node.type, node.slug) for node in found.nodes if node.id not in linked]
+    if alone:
+        click.echo()
+        print_table(("NAME", "TYPE", "SLUG"), alone, empty="")
+    if found.attention:
+        click.echo()
+        print_table(
+            ("SCORE", "WHEN", "AGENT", "REASON", "TEXT"),
+            ((t.attention, session.local(t.created_at), t.agent, t.reason, t.text) for t in found.attention),
+            empty="",
+        )
+
+
+def _print_edges(session: Session, found: Graph) -> None:
     print_table(
         ("SOURCE", "RELATION", "TARGET", "SURE", "BY", "SINCE"),
         (
@@ -104,20 +123,8 @@ def _print_graph(session: Session, found: Graph) -> None:
             )
             for e in found.edges
         ),
-        empty="no links",
+        empty="",
     )
-    linked = {node.id for edge in found.edges for node in (edge.source, edge.target)}
-    alone = [(node.name, node.type, node.slug) for node in found.nodes if node.id not in linked]
-    if alone:
-        click.echo()
-        print_table(("NAME", "TYPE", "SLUG"), alone, empty="")
-    if found.attention:
-        click.echo()
-        print_table(
-            ("SCORE", "WHEN", "AGENT", "REASON", "TEXT"),
-            ((t.attention, session.local(t.created_at), t.agent, t.reason, t.text) for t in found.attention),
-            empty="",
-        )
 
 
 @click.command(epilog=examples("facts", 'facts "Alice Moreau"', "facts website --key deploy_day --history"))
@@ -135,13 +142,14 @@ def facts(session: Session, as_json: bool, **values: Any) -> None:
         print_json(found)
         return
     print_table(
-        ("ID", "SUBJECT", "KEY", "VALUE", "SINCE", "UNTIL", "AGENT"),
+        ("ID", "SUBJECT", "KEY", "VALUE", "SURE", "SINCE", "UNTIL", "AGENT"),
         (
             (
                 short_id(fact.id),
                 fact.subject,
                 fact.key,
                 fact.value,
+                fact.confidence,
                 session.local(fact.valid_from),
                 *[session.local(end) if end else "" for end in (fact.superseded_at or fact.valid_until,)],
                 fact.agent,

@@ -62,10 +62,21 @@ class Session:
         return moment.astimezone(self.zone).strftime("%Y-%m-%d %H:%M")
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close what was opened, and name the plugins that failed meanwhile."""
+        self._tell_failures()
         for name in ("plane", "plugins"):
             if name in self.__dict__:
                 self.__dict__.pop(name).close()
+
+    def _tell_failures(self) -> None:
+        """Say on stderr which plugins the command had to do without: its result may lack what they find."""
+        if "plugins" in self.__dict__:
+            return  # loaded for `plugins` or for a plugin's own command, which say it themselves
+        from memory_plane.surfaces.cli.guard import tell
+
+        plane = self.__dict__.get("plane")
+        for failure in vars(plane)["plugins"].failures if plane and "plugins" in vars(plane) else ():
+            tell(str(failure))
 
     def record(self, error: Exception) -> str:
         """Log an unexpected error with its trace and say where it went."""

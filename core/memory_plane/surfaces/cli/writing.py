@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 @project_option
 @click.option("--to", metavar="NAME", help="The agent or person it is for.")
 @click.option("--due", "due_at", type=Moment(ahead=True, end=True), help="When it is due.")
+@click.option("--held", is_flag=True, default=None, help="Store it, but show it nowhere until it is released.")
 @origin_option
 @write_options
 @pass_session
@@ -125,11 +126,11 @@ def snooze(session: Session, item: str, until: Any, as_json: bool, **values: Any
 
 @click.command(epilog=examples("pin 5f1c22ab", "pin 5f1c22ab --off"))
 @click.argument("target")
-@click.option("--off", is_flag=True, help="Let it fade again.")
+@click.option("--off", is_flag=True, help="Unpin it.")
 @write_options
 @pass_session
 def pin(session: Session, target: str, off: bool, as_json: bool, **values: Any) -> None:
-    """Keep a memory from fading, or let it fade again."""
+    """Pin a memory: pinned open items come first."""
     print_receipt(session.plane.pin(full_id(session.plane, target), pinned=not off, **given(**values)), as_json)
 
 
