@@ -44,14 +44,17 @@ class Id(TypeDecorator[str]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """Choose the type of the column."""
         return dialect.type_descriptor(Uuid() if dialect.name == "postgresql" else LargeBinary(16))
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
+        """Turn the text into what the driver takes."""
         if value is None:
             return None
         return UUID(value) if dialect.name == "postgresql" else UUID(value).bytes
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
+        """Turn what the driver gives into the text."""
         if value is None:
             return None
         return str(value) if dialect.name == "postgresql" else str(UUID(bytes=value))
@@ -64,9 +67,11 @@ class Instant(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        """Turn a moment into microseconds."""
         return None if value is None else (value - EPOCH) // _MICROSECOND
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        """Turn microseconds into a moment."""
         return None if value is None else EPOCH + timedelta(microseconds=value)
 
 

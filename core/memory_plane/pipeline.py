@@ -1,4 +1,4 @@
-"""The straight line of one write (STYLE section 8), and the queue of what is done after it."""
+"""The straight line of one write, and the queue of what is done after it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memory_plane.recall import attention
 from memory_plane.recall.candidates import Known, candidates
 from memory_plane.store import corrections, cursors, derivations, enrichment, log, operations
 from memory_plane.store.codec import Derivation
-from memory_plane.types import AgentContext, Classification, Extraction, Memory, Node, Operation, Receipt
+from memory_plane.types import AgentContext, Candidate, Classification, Extraction, Memory, Node, Operation, Receipt
 
 if TYPE_CHECKING:
     from memory_plane.plugins import PluginManager
@@ -166,7 +166,7 @@ class Pipeline:
 
     def _inputs(
         self, connection: Connection, seq: int, memory: Memory
-    ) -> tuple[Extraction, Sequence[object], list[Node], list[AgentContext]]:
+    ) -> tuple[Extraction, Sequence[Candidate], list[Node], list[AgentContext]]:
         inline = list(derivations.read(connection, seq, memory))
         found = reduce(unite, (one.extraction for one in inline if one.extraction is not None), Extraction())
         classification = next((one.classification for one in inline if one.classification), Classification())
@@ -175,21 +175,38 @@ class Pipeline:
         agents = attention.contexts(connection, memory, nodes, known.known, self._interests)
         return found, known.found, nodes, agents
 
-    def _ask_deferred(self, plugin: str, memory: Memory, *inputs: object) -> Derivation | PluginError | None:
+    def _ask_deferred(
+        self,
+        plugin: str,
+        memory: Memory,
+        found: Extraction,
+        known: Sequence[Candidate],
+        nodes: Sequence[Node],
+        agents: Sequence[AgentContext],
+    ) -> Derivation | PluginError | None:
         try:
-            said = self._plugins.run_deferred(plugin, memory, *inputs)  # type: ignore[arg-type]
+            said = self._plugins.run_deferred(plugin, memory, found, known, nodes, agents)
         except PluginError as error:
             return error
         if said.extraction is None and said.classification is None and said.routing is None:
             return None
+        classification = said.classification
+        if classification is None and said.extraction is not None:
+            classification = self._classify(memory, unite(found, said.extraction))
         return Derivation(
             plugin=plugin,
             version=self._plugins.version(plugin),
             rank=1,
             extraction=said.extraction,
-            classification=said.classification,
+            classification=classification,
             routing=said.routing,
         )
+
+    def _classify(self, memory: Memory, found: Extraction) -> Classification | None:
+        """Have the inline plugins settle what a deferred one that only extracts has found."""
+        with self._database.reading() as connection:
+            answer = self._plugins.classify(memory, found, candidates(connection, memory, found.mentions).found)
+        return answer and answer[1]
 
 
 def _nodes(classification: Classification, known: dict[str, Known]) -> list[Node]:

@@ -37,7 +37,7 @@ def predict(empty: Path, home: Path, text: str) -> dict[str, Any]:
     shutil.copytree(empty, home)
     with Plane(home=home) as plane:
         begin = time.perf_counter()
-        receipt = plane.post(text, agent="gold")
+        receipt = plane.post(text, agent="user", origin="user")
         spent = (time.perf_counter() - begin) * 1000
     with closing(sqlite3.connect(home / "memory.db")) as connection:
         nodes = {key: {"name": name, "type": type} for key, name, type in connection.execute(NODES)}

@@ -1,0 +1,1 @@
+"""All SQL that writes, one noun a file."""

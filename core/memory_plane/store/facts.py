@@ -1,4 +1,7 @@
-"""Facts: a chain of values for each (subject, key), ordered by their own time and not by arrival."""
+"""Facts: a chain of values for each (subject, key), ordered by when they were written and not by arrival.
+
+A value gives way from the next one's `valid_from` on, but never before it began itself.
+"""
 
 from __future__ import annotations
 
@@ -82,14 +85,14 @@ def _link(connection: Connection, id: str, row: dict[str, Any]) -> datetime | No
     """Make the value before give way to this one; return when this one gave way, None if it is current."""
     before, after = _neighbours(connection, id, row)
     if before is not None:
-        _give_way(connection, before, row["valid_from"])
-    return None if after is None else after.valid_from
+        _give_way(connection, before, max(row["valid_from"], before.valid_from))
+    return None if after is None else max(after.valid_from, row["valid_from"])
 
 
 def _unlink(connection: Connection, id: str, row: dict[str, Any]) -> None:
     before, after = _neighbours(connection, id, row)
     if before is not None:
-        _give_way(connection, before, None if after is None else after.valid_from)
+        _give_way(connection, before, None if after is None else max(after.valid_from, before.valid_from))
 
 
 def _neighbours(

@@ -43,10 +43,12 @@ def whole(record: Mapping[str, Any], cursor: str) -> dict[str, Any]:
 
 
 def present(entry: Entry) -> Entry:
+    """Return an entry without what is absent."""
     return {name: value for name, value in entry.items() if value is not None and value != ""}
 
 
 def source(*parts: str | None) -> str:
+    """Say in one text where an entry came from."""
     return ", ".join(shorten(part, 80) for part in parts if part)
 
 
@@ -56,6 +58,7 @@ def iso(at: datetime | None) -> str | None:
 
 
 def hit(hit: Hit) -> Entry:
+    """Show a hit of recall."""
     return {
         "id": hit.id,
         "agent": hit.agent,
@@ -68,6 +71,7 @@ def hit(hit: Hit) -> Entry:
 
 
 def thought(thought: Thought) -> Entry:
+    """Show a thought."""
     return present(
         {
             "id": thought.id,
@@ -83,6 +87,7 @@ def thought(thought: Thought) -> Entry:
 
 
 def item(item: OpenItem) -> Entry:
+    """Show an open item."""
     return present(
         {
             "id": item.id,
@@ -99,6 +104,7 @@ def item(item: OpenItem) -> Entry:
 
 
 def heartbeat(beat: Heartbeat) -> Entry:
+    """Show what an agent is doing."""
     return present(
         {
             "agent": beat.agent,
@@ -112,6 +118,7 @@ def heartbeat(beat: Heartbeat) -> Entry:
 
 
 def edge(edge: Edge) -> Entry:
+    """Show an edge with its evidence."""
     return present(
         {
             "source": edge.source.slug or edge.source.name,
@@ -128,4 +135,5 @@ def edge(edge: Edge) -> Entry:
 
 
 def node(node: Node) -> Entry:
+    """Show a node."""
     return present({"id": node.id, "slug": node.slug, "type": node.type, "name": shorten(node.name, 120)})

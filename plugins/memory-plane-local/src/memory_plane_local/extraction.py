@@ -23,12 +23,16 @@ from memory_plane_local.tokens import tokenize
 
 _WORK = frozenset({"thought", "decision", "milestone", "commitment", "handoff"})
 _FILED = 0.95
+MAX_NAMES = 400
+"""After so many different names a text is read no further."""
 
 
 def extract(memory: Memory, gazetteer: Collection[str] = frozenset(), zone: tzinfo = UTC) -> Extraction:
     """Find what one memory says; `gazetteer` has lower-case names that the graph knows, `zone` is where "today" is."""
     text = _Text(memory, gazetteer, zone)
     for sentence in sentences(memory.text, tokenize(memory.text)):
+        if len(text.names) > MAX_NAMES:  # a list or a dump, and no note: every name costs the store a dozen look-ups
+            break
         text.read(sentence)
     text.file_under(memory)
     return text.result()

@@ -137,7 +137,7 @@ def _looks_named(text: str) -> bool:
 
 def _run_end(tokens: Sequence[Token], at: int) -> int:
     end = at + 1
-    if tokens[at].low in titles():
+    if tokens[at].low in titles() or _is_day(tokens[at].low):
         return end
     while end < len(tokens):
         token = tokens[end]
@@ -154,6 +154,10 @@ def _run_end(tokens: Sequence[Token], at: int) -> int:
         else:
             break
     return version_end(tokens, end)
+
+
+def _is_day(low: str) -> bool:
+    return low.endswith("day") and low in words("calendar.txt")
 
 
 def _breaks(token: Token) -> bool:
