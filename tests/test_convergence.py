@@ -128,6 +128,7 @@ class EarlierPlugin(LaterPlugin):
 sentence = st.lists(st.sampled_from([*NAMES, *VERBS, "promises", "tea"]), min_size=1, max_size=6).map(" ".join)
 moment = st.integers(0, 6).map(lambda minutes: START + timedelta(minutes=minutes))
 maybe = st.one_of(st.none(), moment)
+later = st.one_of(st.none(), moment.map(lambda at: at + timedelta(minutes=7)))
 agent = st.sampled_from(AGENTS)
 kind = st.sampled_from(["thought", "decision", "question", "commitment", "handoff"])
 made = st.fixed_dictionaries
@@ -139,7 +140,7 @@ thought = st.tuples(
 fact = st.tuples(
     st.just("fact"),
     made({"subject": st.sampled_from(["Ann", "ANN", "Bob"]), "key": st.sampled_from(["city", "City"]),
-          "value": sentence, "valid_from": maybe, "valid_until": maybe}),
+          "value": sentence, "valid_from": maybe, "valid_until": later}),
 )  # fmt: skip
 heartbeat = st.tuples(st.just("heartbeat"), made({"focus": sentence, "status": st.sampled_from(["active", "idle"])}))
 about = st.one_of(
@@ -220,7 +221,7 @@ ASSERTED = {
     "items": "SELECT hex(o.id), i.kind, i.owner, i.addressee, i.due_at, i.status, i.snoozed_until"
     " FROM items i JOIN operations o USING (seq) WHERE i.method = 'asserted'",
     "facts": "SELECT hex(o.id), f.subject, f.fact_key, f.at, f.origin, f.confidence, f.valid_from, f.valid_until,"
-    " f.superseded_at, f.visible FROM facts f JOIN operations o USING (seq)",
+    " f.superseded_at, f.indexed, f.visible FROM facts f JOIN operations o USING (seq)",
     "heartbeats": "SELECT h.agent, h.written_at, hex(o.id), h.focus, h.project, h.status, h.at"
     " FROM agent_heartbeats h LEFT JOIN operations o USING (seq)",
     "indexed": "SELECT hex(o.id) FROM memory_fts_docsize d JOIN operations o ON o.seq = d.id",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
@@ -206,3 +207,81 @@ def test_enrichment_that_a_crash_cut_short_is_made_good(make_plane: MakePlane) -
     plane.ingest()
     assert len(plane.graph().edges) == 1
     assert plane.status().waiting == 0
+
+
+class ExtractingPlugin(Plugin):
+    """Finds a name after the write, and leaves to others what to make of it."""
+
+    deferred = True
+
+    @hookimpl
+    def extract(self, memory: Memory) -> Extraction:
+        start = memory.text.index("Zanzibar")
+        return Extraction(
+            mentions=(Mention(text="Zanzibar", type="Place", start=start, end=start + 8, confidence=0.9),)
+        )
+
+
+class JoiningPlugin(Plugin):
+    """Joins each mention to a known node of its name."""
+
+    @hookimpl
+    def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification:
+        known = {one.mention: one.node.id for one in candidates}
+        return Classification(
+            resolutions=tuple(
+                Resolution(mention=one, node=known.get(one, new_node_id(memory.id, one)), probability=1.0)
+                for one in found.mentions
+            )
+        )
+
+
+def test_inline_plugins_settle_what_a_deferred_one_only_finds(make_plane: MakePlane) -> None:
+    plane = make_plane(ExtractingPlugin(), JoiningPlugin())
+    plane.post("we sail to Zanzibar", agent="muse")
+    assert plane.graph(about="Zanzibar").nodes == ()
+    assert plane.ingest().enriched == 1
+    assert [node.name for node in plane.graph(about="Zanzibar").nodes] == ["Zanzibar"]
+
+
+def test_two_writers_that_meet_a_name_at_once_found_one_node(make_plane: MakePlane) -> None:
+    class MeanwhilePlugin(JoiningPlugin):
+        """Lets another process write the same name while this one is asked for the first time."""
+
+        asked = 0
+
+        @hookimpl
+        def extract(self, memory: Memory) -> Extraction:
+            mention = Mention(text=memory.text, type="Person", start=0, end=len(memory.text), confidence=1.0)
+            return Extraction(mentions=(mention,))
+
+        @hookimpl
+        def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification:
+            MeanwhilePlugin.asked += 1
+            if MeanwhilePlugin.asked == 1:
+                other.post("Zoe", agent="grok")
+            return super().classify(memory, found, candidates)
+
+    other, plane = make_plane(MeanwhilePlugin()), make_plane(MeanwhilePlugin())
+    plane.post("Zoe", agent="muse")
+    assert len(plane.graph(about="Zoe").nodes) == 1
+    assert MeanwhilePlugin.asked > 2
+
+
+def test_operation_of_another_machine_is_checked_and_redacted(make_plane: MakePlane, operation: Any) -> None:
+    plane = make_plane()
+    good = operation()
+    secret = replace(
+        good, id="9f0c203f-1df6-55ea-8218-da576443ee1f", body=dict(good.body) | {"text": "password: x9Kq2LmP8"}
+    )
+    empty = replace(good, id="1f0c203f-1df6-55ea-8218-da576443ee1f", body=dict(good.body) | {"text": ""})
+    states = [receipt.state for receipt in plane.apply_all([empty, good, secret])]
+    assert states == ["refused", "stored", "stored"]
+    assert all("x9Kq2LmP8" not in line for line in plane.export())
+
+
+def test_fact_whose_key_names_a_secret_is_cut(make_plane: MakePlane) -> None:
+    plane = make_plane()
+    plane.fact("github", "password", "hunter2xyz", agent="muse")
+    plane.render()
+    assert all(b"hunter2xyz" not in file.read_bytes() for file in plane.home.rglob("*") if file.is_file())

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from memory_plane.database import Database
-from memory_plane.recall import state
+from memory_plane.recall import search, state
 from memory_plane.store import operations
 from memory_plane.types import Operation
 
@@ -128,6 +128,28 @@ def test_value_gives_way_when_the_next_one_begins_to_hold(engine: Database, city
 def test_fact_keeps_what_was_written_of_it(engine: Database, city: Callable[..., Operation]) -> None:
     with engine.writing() as connection:
         append(connection, city("Rome", 0, confidence=0.25, origin="user", source="mail", valid_until=AT + HOUR))
-        (fact,) = state.facts(connection)
+        (fact,) = state.facts(connection, as_of=AT)
     assert (fact.confidence, fact.origin, fact.source, fact.agent) == (0.25, "user", "mail", "muse")
     assert (fact.created_at, fact.valid_from, fact.valid_until) == (AT, AT, AT + HOUR)
+
+
+def test_value_with_an_end_covers_what_was_before_only_while_it_lasts(
+    engine: Database, city: Callable[..., Operation]
+) -> None:
+    with engine.writing() as connection:
+        append(connection, city("Rome", 0))
+        append(connection, city("Oslo", 1, valid_from=AT + 2 * HOUR, valid_until=AT + 4 * HOUR))
+        held = [state.facts(connection, as_of=AT + hour * HOUR)[0].value for hour in range(1, 6)]
+        now = [fact.value for fact in state.facts(connection)]
+    assert held == ["Rome", "Oslo", "Oslo", "Rome", "Rome"]
+    assert now == ["Rome"]
+
+
+def test_value_of_the_future_leaves_the_present_alone(engine: Database, city: Callable[..., Operation]) -> None:
+    ahead = datetime.now(UTC) + 24 * HOUR
+    with engine.writing() as connection:
+        append(connection, city("Rome", 0))
+        append(connection, city("Oslo", 1, valid_from=ahead))
+        assert [fact.value for fact in state.facts(connection)] == ["Rome"]
+        assert [fact.value for fact in state.facts(connection, as_of=ahead + HOUR)] == ["Oslo"]
+        assert {hit.snippet for hit in search.search(connection, "Rome", search.Filters()).hits} == {"Ann city: Rome"}

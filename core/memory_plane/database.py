@@ -11,7 +11,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from memory_plane.errors import ConfigurationError, StoreError
@@ -41,7 +41,11 @@ class Database:
     def of(cls, settings: Settings) -> Database:
         """Open the database that the settings name: by default `memory.db` in the home."""
         url = settings.database or URL.create("sqlite", database=str(settings.home / "memory.db"))
-        return cls(url, synchronous=settings.synchronous, timeout=settings.timeout)
+        try:
+            return cls(url, synchronous=settings.synchronous, timeout=settings.timeout)
+        except (ArgumentError, ImportError) as error:
+            place = settings.place("database")
+            raise ConfigurationError(f"names no database that can be opened: {error}  ({place})") from None
 
     def __init__(self, url: str | URL, *, synchronous: str = "full", timeout: float = 5.0) -> None:
         self.url = make_url(url)

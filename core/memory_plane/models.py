@@ -178,7 +178,8 @@ items = Table(
 # A literal, since SQLite plans a statement anew for each bound value that a partial index depends on.
 is_open = items.c.status == literal_column("'open'")
 
-# Each value of (subject, key), both folded to one spelling; `superseded_at` is empty for the current value.
+# Each value of (subject, key), both folded to one spelling; `superseded_at` is when it gave way to a later one, and
+# `indexed` whether it may still hold and so stands in the full-text index.
 facts = Table(
     "facts",
     metadata,
@@ -191,9 +192,9 @@ facts = Table(
     _some("valid_from", Instant),
     _may("valid_until", Instant),
     _may("superseded_at", Instant),
+    _some("indexed", Boolean),
     _some("visible", Boolean),
     Index("ix_facts_subject_key_at", "subject", "fact_key", "at"),
-    Index("uq_facts_current", "subject", "fact_key", unique=True, **_partial("superseded_at IS NULL AND visible")),
 )
 
 # One row an agent: its newest heartbeat, and when it last wrote anything.

@@ -182,6 +182,8 @@ def make_operation(
     at = _in_range("created_at", envelope.created_at)
     clean = {name: _plain(name, value) for name, value in checked if value is not None}
     clean = redact_value(clean)
+    if op == "fact":
+        clean = _fact(clean)
     return Operation(
         id=envelope.id or _derived_id(op, envelope.agent, at, clean),
         op=op,
@@ -189,6 +191,14 @@ def make_operation(
         created_at=at,
         body=clean,
     )
+
+
+def _fact(body: dict[str, Any]) -> dict[str, Any]:
+    """Cut a value that only its key tells to be a secret, and refuse one that ends before it begins."""
+    (value,) = redact_value({body["key"].replace(" ", "_"): body["value"]}).values()
+    if body.get("valid_from", "") >= body.get("valid_until", "~"):
+        raise Refused(f"valid_until: {body['valid_until']} is not after valid_from")
+    return body | {"value": value}
 
 
 def parse_operation(record: Mapping[str, Any]) -> Operation:
@@ -248,7 +258,7 @@ def memory_of(operation: Operation) -> Memory | None:
 
 def iso(at: datetime) -> str:
     """Write a moment as ISO 8601 in UTC with microseconds, the one form that ids are made of."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def _derived_id(op: str, agent: str, at: datetime, body: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from memory_plane.database import Database
 from memory_plane.errors import PluginError
 from memory_plane.operations import memory_of
 from memory_plane.recall import attention
-from memory_plane.recall.candidates import Known, candidates
+from memory_plane.recall.candidates import Candidates, Known, candidates, outdated
 from memory_plane.store import corrections, cursors, derivations, enrichment, log, operations
 from memory_plane.store.codec import Derivation
 from memory_plane.types import AgentContext, Candidate, Classification, Extraction, Memory, Node, Operation, Receipt
@@ -28,6 +28,10 @@ logger = logging.getLogger(__name__)
 
 MAX_TRIES = 8
 """After so many failed tries a deferred plugin's answer is no longer waited for."""
+ATTEMPTS = 4
+"""How often a memory is asked about anew because others founded nodes of its names meanwhile."""
+LEFT = 20
+"""How many memories that a crash left without enrichment are taken up by the first write of the next process."""
 FIRST_RETRY = timedelta(seconds=30)
 
 
@@ -36,9 +40,10 @@ class Pipeline:
 
     def __init__(self, database: Database, plugins: PluginManager, settings: Settings) -> None:
         self._database = database
+        self._recovered = False
         self._plugins = plugins
         declared = {name: info.interests for name, info in plugins.agents.items()}
-        self._interests = declared | {name: tuple(agent.interests) for name, agent in settings.agents.items()}
+        self._interests = declared | {name.lower(): tuple(agent.interests) for name, agent in settings.agents.items()}
 
     def write(
         self, batch: Sequence[Operation], *, strict: bool = True, cursor: tuple[str, str] | None = None
@@ -65,20 +70,27 @@ class Pipeline:
                     fresh.append((appended.seq, memory, now if appended.ahead else operation.created_at))
             if cursor is not None:
                 cursors.put(connection, *cursor)
+        if fresh and not self._recovered:
+            self._recovered = True
+            self._finish_before(fresh[0][0], now)
         for seq, memory, at in fresh:
             self._enrich_safely(seq, memory, at)
         return receipts
 
     def enrich(self, seq: int, memory: Memory, at: datetime) -> None:
         """Ask the plugins about a stored memory and record their answers; repeating it changes nothing."""
-        answers = self.ask(memory)
-        with self._database.writing(durable=False) as connection:
-            derivations.record(connection, seq, memory, at, answers)
-            enrichment.put(connection, seq, self._plugins.deferred)
-            enrichment.done(connection, enrichment.INLINE, seq)
+        for attempt in range(ATTEMPTS):
+            answers, asked = self.ask(memory)
+            with self._database.writing(durable=False) as connection:
+                if attempt + 1 < ATTEMPTS and outdated(connection, asked):
+                    continue  # another writer met the same new names meanwhile: they are its nodes now
+                derivations.record(connection, seq, memory, at, answers)
+                enrichment.put(connection, seq, self._plugins.deferred)
+                enrichment.done(connection, enrichment.INLINE, seq)
+                return
 
-    def ask(self, memory: Memory) -> list[Derivation]:
-        """Return what the inline plugins say of a memory, one derivation a plugin."""
+    def ask(self, memory: Memory) -> tuple[list[Derivation], Candidates]:
+        """Return what the inline plugins say of a memory, one derivation a plugin, and the nodes they were shown."""
         extractions = self._plugins.extractions(memory)
         found = reduce(unite, (extraction for _, extraction in extractions), Extraction())
         with self._database.reading() as connection:
@@ -88,7 +100,7 @@ class Pipeline:
             agents = attention.contexts(connection, memory, nodes, known.known, self._interests)
         routed = self._plugins.route(memory, nodes, agents) if agents else None
         said = dict(extractions), dict([classified] if classified else []), dict([routed] if routed else [])
-        return [
+        answers = [
             Derivation(
                 plugin=name,
                 version=self._plugins.version(name),
@@ -98,6 +110,7 @@ class Pipeline:
             )
             for name in dict.fromkeys(name for part in said for name in part)
         ]
+        return answers, known
 
     def rederive(self, progress: Callable[[int, int], None]) -> Iterator[str]:
         """Ask the inline plugins about every memory again, oldest first; yield the ids where the answer changed.
@@ -111,7 +124,7 @@ class Pipeline:
                 found = log.memory(connection, seq)
             assert found is not None
             memory, _ = found
-            answers = self.ask(memory)
+            answers, _ = self.ask(memory)
             with self._database.writing(durable=False) as connection:
                 before = list(derivations.answers(connection, seq))
                 derivations.discard(connection, seq)
@@ -119,6 +132,7 @@ class Pipeline:
                     derivations.keep(connection, seq, memory, answer)
                 if derivations.visible(connection, seq, memory):
                     derivations.apply_all(connection, seq)
+                enrichment.done(connection, enrichment.INLINE, seq)
                 changed = before != list(derivations.answers(connection, seq))
             progress(done, len(rows))
             if changed:
@@ -138,6 +152,14 @@ class Pipeline:
             if self._plugins.strict:
                 raise
             logger.warning("memory %s is stored, but could not be enriched", memory.id, exc_info=True)
+
+    def _finish_before(self, seq: int, now: datetime) -> None:
+        """Enrich what a process that died left undone, a little at each start; `work` does the rest."""
+        with self._database.reading() as connection:
+            left = [entry for entry in enrichment.due(connection, now, LEFT) if entry[0] == enrichment.INLINE]
+        for _, row, _ in left:
+            if row < seq:
+                self._enrich_again(row)
 
     def _defer(self, plugin: str, seq: int, tries: int, now: datetime) -> bool:
         if plugin == enrichment.INLINE:

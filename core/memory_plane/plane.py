@@ -17,7 +17,7 @@ from memory_plane import models, schema, spool
 from memory_plane.database import Database
 from memory_plane.errors import Refused, StoreError
 from memory_plane.failures import FailureLog
-from memory_plane.operations import make_operation, memory_of
+from memory_plane.operations import make_operation, memory_of, parse_operation
 from memory_plane.recall import graph, search, state, stats
 from memory_plane.recall.snapshot import MemorySnapshot
 from memory_plane.settings import Settings
@@ -232,7 +232,9 @@ class Plane:
 
     def apply_all(self, batch: Sequence[Operation]) -> list[Receipt]:
         """Write operations of another machine in one transaction; what they are about may come later."""
-        return self._stored(batch, strict=False)
+        checked: list[Operation | Receipt] = [_checked(operation) for operation in batch]
+        stored = iter(self._stored([one for one in checked if isinstance(one, Operation)], strict=False))
+        return [next(stored) if isinstance(one, Operation) else one for one in checked]
 
     def _write(
         self, op: str, body: Mapping[str, Any], agent: str, created_at: Moment | None, id: str | None
@@ -492,6 +494,8 @@ class Plane:
         said = progress or (lambda done, total: None)
         with self.database.writing() as connection:
             count = rebuild.refold_operations(connection, said)
+            if rederive:  # a crash before the end must leave a queue, not a hole
+                enrichment.put_all(connection, log.memories(connection))
             kept = 0 if rederive else rebuild.refold_derivations(connection, said)
         changed = tuple(self._pipeline.rederive(said)) if rederive else ()
         self._renderer.mark_dirty()
@@ -508,6 +512,14 @@ class Plane:
                 yield json.dumps(record, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
                 if progress is not None:
                     progress(done, total)
+
+
+def _checked(operation: Operation) -> Operation | Receipt:
+    """Trust nobody's operation: check and redact it as any other input."""
+    try:
+        return parse_operation(log.record(operation))
+    except Refused as error:
+        return Receipt(id=operation.id, state="refused", detail=str(error))
 
 
 def _moment(name: str, at: Moment | None) -> datetime | None:

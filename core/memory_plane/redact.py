@@ -180,6 +180,15 @@ def _said(text: str, begin: int, end: int) -> int:
     return end if any(map(str.isdigit, candidate)) or _SYMBOL.search(candidate) else begin
 
 
+def _blend(text: str, begin: int, end: int) -> int:
+    """What prose, a cell or the next line says of a password: one word of letters and digits, for most is none."""
+    end = _trimmed(text, begin, end)
+    candidate = text[begin:end]
+    if len(candidate) < 5 or " " in candidate or _is_innocent(candidate):
+        return begin
+    return end if any(map(str.isalpha, candidate)) and any(map(str.isdigit, candidate)) else begin
+
+
 def _token(text: str, begin: int, end: int) -> int:
     """What is assigned to a token, key or secret: those words mean many things, so it must look random."""
     end = _trimmed(text, begin, end)
@@ -222,6 +231,7 @@ _CHECKS: Mapping[str, Callable[[str, int, int], int]] = {
     "basic": _basic,
     "value": _value,
     "said": _said,
+    "blend": _blend,
     "token": _token,
     "card": _card,
     "iban": _iban,

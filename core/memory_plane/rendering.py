@@ -42,7 +42,7 @@ class Renderer:
         self._snapshot = snapshot
         self._plugins = plugins
         self._settings = settings
-        self._known = sorted({*plugins.agents, *settings.agents})
+        self._known = sorted({name.lower() for name in (*plugins.agents, *settings.agents)})
         self._zone: tzinfo | None = ZoneInfo(settings.timezone) if settings.timezone else None
         self._lock = Lock()
         self._rendering = Lock()

@@ -113,11 +113,10 @@ def _whole(connection: Connection) -> Iterator[str]:
         "fact operations without a row": "SELECT count(*) FROM operations WHERE op = 'fact' "
         "AND seq NOT IN (SELECT seq FROM facts)",
         "visible memories that are not in the index": "SELECT count(*) FROM (SELECT seq FROM thoughts WHERE visible "
-        "UNION ALL SELECT seq FROM facts WHERE visible AND superseded_at IS NULL) AS m "
+        "UNION ALL SELECT seq FROM facts WHERE indexed) AS m "
         f"WHERE seq NOT IN (SELECT id FROM {FULL_TEXT}_docsize)",
         "index rows without a visible memory": f"SELECT count(*) FROM {FULL_TEXT}_docsize WHERE id NOT IN "
-        "(SELECT seq FROM thoughts WHERE visible UNION ALL SELECT seq FROM facts WHERE visible "
-        "AND superseded_at IS NULL)",
+        "(SELECT seq FROM thoughts WHERE visible UNION ALL SELECT seq FROM facts WHERE indexed)",
     }
     for what, query in halves.items():
         count = connection.execute(text(query)).scalar_one()

@@ -36,19 +36,27 @@ def put(home: Path, event: Event) -> Path:
 
 def waiting(home: Path) -> list[Path]:
     """Return the waiting events, oldest first."""
-    return sorted((home / FOLDER).glob("*.json"))
+    return sorted(path for path in (home / FOLDER).glob("*.json") if path.is_file())
 
 
 def read(home: Path) -> Iterator[tuple[Path, Event | None]]:
     """Yield each waiting event with its file; None for a file that holds no event."""
     for path in waiting(home):
         try:
-            record = json.loads(path.read_text("utf-8"))
-            yield path, Event(agent=record["agent"], name=record["name"], payload=record["payload"])
+            content = path.read_bytes()
         except FileNotFoundError:  # another process was faster
             continue
-        except (ValueError, KeyError, TypeError):
-            yield path, None
+        yield path, _event(content)
+
+
+def _event(content: bytes) -> Event | None:
+    try:
+        record = json.loads(content.decode())
+        agent, name, payload = record["agent"], record["name"], record["payload"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    fits = isinstance(agent, str) and isinstance(name, str) and isinstance(payload, dict)
+    return Event(agent=agent, name=name, payload=payload) if fits else None
 
 
 def done(path: Path) -> None:

@@ -87,18 +87,11 @@ def upgrade() -> None:
         sa.Column("valid_from", sa.BigInteger(), nullable=False),
         sa.Column("valid_until", sa.BigInteger(), nullable=True),
         sa.Column("superseded_at", sa.BigInteger(), nullable=True),
+        sa.Column("indexed", sa.Boolean(), nullable=False),
         sa.Column("visible", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("seq", name="pk_facts"),
     )
     op.create_index("ix_facts_subject_key_at", "facts", ["subject", "fact_key", "at"], unique=False)
-    op.create_index(
-        "uq_facts_current",
-        "facts",
-        ["subject", "fact_key"],
-        unique=True,
-        sqlite_where=sa.text("superseded_at IS NULL AND visible"),
-        postgresql_where=sa.text("superseded_at IS NULL AND visible"),
-    )
 
     op.create_table(
         "graph_nodes",

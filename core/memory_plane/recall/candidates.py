@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 
 from sqlalchemy import Connection, bindparam, select
 
@@ -17,6 +18,8 @@ PER_NAME = 8
 """How many nodes of one name are considered, the youngest first."""
 RECENT = 30
 """How many of a node's newest mentions count as evidence."""
+NEIGHBOURS = 40
+"""How many other names of a memory are asked whether they know a node: a list of a thousand is no evidence."""
 PART_SCORE = 0.6
 """The name score of a first or last name against a whole one."""
 
@@ -53,10 +56,11 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The candidates for the hooks, and the known nodes behind them by id."""
+    """The candidates for the hooks, the known nodes behind them by id, and the names that were looked up."""
 
     found: tuple[Candidate, ...] = ()
     known: dict[str, Known] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
 
 
 def candidates(connection: Connection, memory: Memory, mentions: Iterable[Mention]) -> Candidates:
@@ -86,7 +90,13 @@ def candidates(connection: Connection, memory: Memory, mentions: Iterable[Mentio
         for mention, option, score in options
         for name in (folded(mention.text),)
     ]
-    return Candidates(tuple(found), known)
+    return Candidates(tuple(found), known, tuple(names))
+
+
+def outdated(connection: Connection, asked: Candidates) -> bool:
+    """Whether somebody has founded a node of one of these names since they were looked up."""
+    rows = (row for name in asked.names for row in _named.all(connection, name=name))
+    return any(row.id not in asked.known for row in rows)
 
 
 def _look_up(connection: Connection, name: str, known: dict[str, Known]) -> list[tuple[Known, bool]]:
@@ -107,12 +117,13 @@ def _recall(connection: Connection, known: Known) -> Known:
 
 
 def _shared(connection: Connection, option: Known, own: str, names: Mapping[str, list[tuple[Known, bool]]]) -> int:
-    """Count the other names of this memory that stood beside the node before: in one memory, or along an edge."""
-    return sum(
-        any(other is not option and _together(connection, option, other) for other, _ in others)
-        for name, others in names.items()
-        if name != own
+    """Count the other names of this memory that stood beside the node before, in one memory or along an edge: to 3."""
+    beside = (
+        name
+        for name, others in islice(names.items(), NEIGHBOURS)
+        if name != own and any(other is not option and _together(connection, option, other) for other, _ in others)
     )
+    return sum(1 for _ in islice(beside, 3))
 
 
 def _together(connection: Connection, one: Known, other: Known) -> bool:

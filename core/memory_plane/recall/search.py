@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
 from typing import Any
+from unicodedata import normalize
 
 from sqlalchemy import Connection, bindparam, func, select, text
 
@@ -28,7 +29,7 @@ from memory_plane.types import EPOCH, Hit, Operation, Recall
 
 COMMON = 2_000
 """A word with more matching memories than this is common: it cannot choose what is scored."""
-MAX_TERMS = 24
+MAX_TERMS = 64
 MAX_RESULTS = 200
 SNIPPET = 240
 
@@ -107,6 +108,7 @@ class _Search:
 
     def best(self, query: str, most: int) -> list[tuple[int, float]]:
         """Return (row, score) of the best matches: by phrases, else by single words, else by reading the newest."""
+        query = normalize("NFKC", query)  # as the index has it
         terms = _telling(_TERM.findall(query))
         found = self._ranked(terms, most)
         if not found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, literal, or_, select
@@ -107,11 +107,16 @@ def facts(
     history: bool = False,
     limit: int = 200,
 ) -> tuple[Fact, ...]:
-    """Return facts, the newest first: current ones, all there ever were, or those that held at a time."""
-    return tuple(_as_fact(row) for row in connection.execute(_chosen_facts(subject, key, as_of, history).limit(limit)))
+    """Return facts, the newest first: those that hold at `as_of`, all there ever were, or those that hold now."""
+    at = None if history and as_of is None else as_of or datetime.now(UTC)
+    rows = connection.execute(_chosen_facts(subject, key, at, now=as_of is None).limit(limit)).all()
+    if at is None:
+        return tuple(map(_as_fact, rows))
+    latest = {(row.subject, row.fact_key): row for row in sorted(rows, key=lambda row: (row.at, row.id))}
+    return tuple(_as_fact(row) for row in rows if latest[row.subject, row.fact_key] is row)
 
 
-def _chosen_facts(subject: str | None, key: str | None, as_of: datetime | None, history: bool) -> Select[Any]:
+def _chosen_facts(subject: str | None, key: str | None, at: datetime | None, *, now: bool) -> Select[Any]:
     chosen = (
         select(_facts, _log.c.id, _log.c.agent, _log.c.text, _log.c.body)
         .join(_log, _log.c.seq == _facts.c.seq)
@@ -122,11 +127,12 @@ def _chosen_facts(subject: str | None, key: str | None, as_of: datetime | None, 
         chosen = chosen.where(_facts.c.subject == folded(subject))
     if key is not None:
         chosen = chosen.where(_facts.c.fact_key == folded(key))
-    if as_of is not None:
-        return chosen.where(_holds(_facts.c.valid_until, as_of), _holds(_facts.c.superseded_at, as_of)).where(
-            _facts.c.valid_from <= as_of
-        )
-    return chosen if history else chosen.where(_facts.c.superseded_at.is_(None))
+    if at is None:
+        return chosen
+    ends = (_holds(end, at) for end in (_facts.c.valid_until, _facts.c.superseded_at))
+    # The clock of who writes may run a little ahead: now, what began when it was written has begun.
+    begun = _facts.c.valid_from <= at
+    return chosen.where(*ends, or_(begun, _facts.c.valid_from <= _facts.c.at) if now else begun)
 
 
 def _awake(now: datetime) -> Any:

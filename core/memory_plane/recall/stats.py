@@ -15,8 +15,8 @@ def rows(connection: Connection, table: Table) -> int:
 
 
 def current_facts(connection: Connection) -> int:
-    """Return the number of facts that hold now."""
-    current = select(func.count()).where(models.facts.c.visible, models.facts.c.superseded_at.is_(None))
+    """Return the number of facts that may hold now."""
+    current = select(func.count()).where(models.facts.c.indexed)
     return connection.execute(current).scalar_one()
 
 

@@ -23,6 +23,11 @@ def put(connection: Connection, seq: int, plugins: Sequence[str]) -> None:
     _put.run_all(connection, [{"plugin": name, "seq": seq, "tries": 0} for name in plugins])
 
 
+def put_all(connection: Connection, rows: Sequence[int]) -> None:
+    """Have the inline plugins asked about all of these memories."""
+    _put.run_all(connection, [{"plugin": INLINE, "seq": row, "tries": 0} for row in rows])
+
+
 def due(connection: Connection, now: datetime, limit: int) -> list[tuple[str, int, int]]:
     """Return (plugin, row, tries) of the entries that are due, oldest memory first."""
     ready = or_(_queue.c.not_before.is_(None), _queue.c.not_before <= now)

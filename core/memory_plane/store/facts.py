@@ -1,14 +1,17 @@
-"""Facts: a chain of values for each (subject, key), ordered by when they were written and not by arrival.
+"""Facts: the values of each (subject, key), ordered by when they were written and not by arrival.
 
-A value gives way from the next one's `valid_from` on, but never before it began itself.
+What holds at a time is the value written last of those that claim to hold then. One that is still open gives way to the
+next open one, from that one's `valid_from` on; one with an end only covers what was before while it lasts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, and_, bindparam, insert, or_, select, update
+from sqlalchemy import Connection, Integer, and_, bindparam, insert, or_, select, update
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -18,20 +21,24 @@ from memory_plane.types import Operation
 
 _facts, _log = models.facts, models.operations
 _same = (
-    select(_facts.c.seq, _facts.c.valid_from, _facts.c.superseded_at, _log.c.id)
+    select(_facts.c.seq, _facts.c.at, _facts.c.valid_from, _facts.c.valid_until, _facts.c.indexed, _log.c.id)
     .join(_log, _log.c.seq == _facts.c.seq)
     .where(_facts.c.subject == bindparam("subject"), _facts.c.fact_key == bindparam("key"), _facts.c.visible)
-    .limit(1)
 )
 _earlier = or_(_facts.c.at < bindparam("at"), and_(_facts.c.at == bindparam("at"), _log.c.id < bindparam("id")))
 _later = or_(_facts.c.at > bindparam("at"), and_(_facts.c.at == bindparam("at"), _log.c.id > bindparam("id")))
-_before = Prepared(_same.where(_earlier).order_by(_facts.c.at.desc(), _log.c.id.desc()))
-_after = Prepared(_same.where(_later).order_by(_facts.c.at, _log.c.id))
+_before = Prepared(
+    _same.where(_earlier)
+    .order_by(_facts.c.at.desc(), _log.c.id.desc())
+    .limit(1)
+    .offset(bindparam("nth", type_=Integer))
+)
+_next_open = Prepared(_same.where(_later, _facts.c.valid_until.is_(None)).order_by(_facts.c.at, _log.c.id).limit(1))
 _new = Prepared(insert(_facts))
 
 
 def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -> None:
-    """Put a value into its place in the chain."""
+    """Put a value into its place among the others."""
     body = operation.body
     visible = marks.read(connection, operation.id).visible(held=False)
     row = {
@@ -44,33 +51,28 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
         "valid_from": _time(body.get("valid_from")) or at,
         "valid_until": _time(body.get("valid_until")),
         "superseded_at": None,
+        "indexed": False,
         "visible": visible,
     }
-    if visible:
-        row["superseded_at"] = _link(connection, operation.id, row)
     _new.run(connection, **row)
-    if visible and row["superseded_at"] is None:
-        index.put(connection, document(seq, operation))
+    if visible:
+        _settle(connection, operation.id, row)
 
 
 def set_visible(connection: Connection, seq: int, operation: Operation, visible: bool) -> None:
-    """Take a value out of its chain, or back into it; its neighbours close up."""
-    known = connection.execute(select(_facts).where(_facts.c.seq == seq)).one_or_none()
-    if known is None or known.visible == visible:  # a rebuild may not have come to it yet
+    """Take a value out, or back in; its neighbours close up."""
+    known = connection.execute(select(_facts).where(_facts.c.seq == seq)).mappings().one_or_none()
+    if known is None or known["visible"] == visible:  # a rebuild may not have come to it yet
         return
-    place = {"subject": known.subject, "fact_key": known.fact_key, "at": known.at, "valid_from": known.valid_from}
+    _set(connection, seq, visible=visible)
     if visible:
-        superseded_at = _link(connection, operation.id, place)
-        _set(connection, seq, superseded_at=superseded_at, visible=True)
-        if superseded_at is None:
-            index.put(connection, document(seq, operation))
+        _settle(connection, operation.id, known)
         derivations.apply_all(connection, seq)
-    else:
-        _set(connection, seq, superseded_at=None, visible=False)
-        if known.superseded_at is None:
-            index.take(connection, document(seq, operation))
-        derivations.remove_all(connection, seq)
-        _unlink(connection, operation.id, place)
+        return
+    _set(connection, seq, superseded_at=None)
+    _show(connection, seq, operation.id, was=known["indexed"], shown=False)
+    derivations.remove_all(connection, seq)
+    _settle_before(connection, operation.id, known, _following(connection, operation.id, known))
 
 
 def document(seq: int, operation: Operation) -> index.Document:
@@ -81,36 +83,59 @@ def document(seq: int, operation: Operation) -> index.Document:
     return index.document(seq, words, agent=operation.agent, kind="fact", project=project, at=operation.created_at)
 
 
-def _link(connection: Connection, id: str, row: dict[str, Any]) -> datetime | None:
-    """Make the value before give way to this one; return when this one gave way, None if it is current."""
-    before, after = _neighbours(connection, id, row)
-    if before is not None:
-        _give_way(connection, before, max(row["valid_from"], before.valid_from))
-    return None if after is None else max(after.valid_from, row["valid_from"])
+def _settle(connection: Connection, id: str, row: Mapping[Any, Any]) -> None:
+    """Find what the value gives way to, and have those before it give way to it if it is open."""
+    following = _following(connection, id, row)
+    _give_way(connection, row["seq"], id, row["valid_from"], following, was=False)
+    if row["valid_until"] is None:
+        _settle_before(connection, id, row, _Open(row["at"], row["valid_from"]))
 
 
-def _unlink(connection: Connection, id: str, row: dict[str, Any]) -> None:
-    before, after = _neighbours(connection, id, row)
-    if before is not None:
-        _give_way(connection, before, None if after is None else max(after.valid_from, before.valid_from))
+def _settle_before(connection: Connection, id: str, row: Mapping[Any, Any], following: _Open | None) -> None:
+    """Have the values before this one, back to the last open one, give way to what follows."""
+    place = _place(id, row)
+    for nth in count():
+        earlier = _before.first(connection, nth=nth, **place)
+        if earlier is None:
+            return
+        _give_way(connection, earlier.seq, earlier.id, earlier.valid_from, following, was=earlier.indexed)
+        if earlier.valid_until is None:
+            return
 
 
-def _neighbours(
-    connection: Connection, id: str, row: dict[str, Any]
-) -> tuple[Row[*tuple[Any, ...]] | None, Row[*tuple[Any, ...]] | None]:
-    place = {"subject": row["subject"], "key": row["fact_key"], "at": row["at"], "id": id}
-    return _before.first(connection, **place), _after.first(connection, **place)
+def _following(connection: Connection, id: str, row: Mapping[Any, Any]) -> _Open | None:
+    found = _next_open.first(connection, **_place(id, row))
+    return None if found is None else _Open(found.at, found.valid_from)
 
 
-def _give_way(connection: Connection, fact: Row[*tuple[Any, ...]], at: datetime | None) -> None:
-    """Close a value at a time, or make it the current one again; only the current one is in the index."""
-    _set(connection, fact.seq, superseded_at=at)
-    if (fact.superseded_at is None) == (at is None):
+def _give_way(
+    connection: Connection, seq: int, id: str, valid_from: datetime, following: _Open | None, *, was: bool
+) -> None:
+    """Note when a value ends, which is never before it began; while it may still hold it stays in the index."""
+    end = None if following is None else max(following.valid_from, valid_from)
+    _set(connection, seq, superseded_at=end)
+    _show(connection, seq, id, was=was, shown=following is None or (end is not None and end > following.at))
+
+
+def _show(connection: Connection, seq: int, id: str, *, was: bool, shown: bool) -> None:
+    if was == shown:
         return
-    found = log.get(connection, fact.id)
+    _set(connection, seq, indexed=shown)
+    found = log.get(connection, id)
     assert found is not None
-    change = index.put if at is None else index.take
+    change = index.put if shown else index.take
     change(connection, document(*found))
+
+
+class _Open(NamedTuple):
+    """An open value: when it was written, and from when on it holds."""
+
+    at: datetime
+    valid_from: datetime
+
+
+def _place(id: str, row: Mapping[Any, Any]) -> dict[str, Any]:
+    return {"subject": row["subject"], "key": row["fact_key"], "at": row["at"], "id": id}
 
 
 def _set(connection: Connection, seq: int, **values: Any) -> None:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2s
+from unicodedata import normalize
 
 from sqlalchemy import Connection, text
 
@@ -49,8 +50,8 @@ def document(seq: int, words: str, *, agent: str, kind: str, project: str | None
 
 
 def spaced(words: str) -> str:
-    """Set each character of an unspaced script apart."""
-    return _CHARACTER.sub(r" \1 ", words)
+    """Write letters in their one usual form, and set each character of an unspaced script apart."""
+    return _CHARACTER.sub(r" \1 ", normalize("NFKC", words))
 
 
 def tag(name: str, value: str) -> str:

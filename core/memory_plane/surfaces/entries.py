@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from memory_plane.surfaces.fit import ROOM, Entry, cut, encode, shorten, size
+from memory_plane.surfaces.fit import ROOM, Entry, cut, encode, place_in, shorten, size
 
 if TYPE_CHECKING:
     from memory_plane.types import Edge, Heartbeat, Hit, Node, OpenItem, Thought
@@ -23,7 +23,7 @@ def whole(record: Mapping[str, Any], cursor: str) -> dict[str, Any]:
     body = dict(record["body"])
     name = next((name for name in TEXTS if name in body), None)
     text = str(body.pop(name)) if name else encode(body)
-    start = int(cursor) if cursor.isdecimal() else 0
+    start = place_in(text, cursor)
     entry = {
         "id": record["id"],
         "agent": record["agent"],

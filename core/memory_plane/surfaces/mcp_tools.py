@@ -42,8 +42,12 @@ class Spec:
     @property
     def input_schema(self) -> dict[str, Any]:
         """The parameters as a flat JSON Schema: no unions and no references, which some models refuse."""
-        schema: dict[str, Any] = {"type": "object", "properties": {k: dict(v) for k, v in self.parameters.items()}}
-        return {**schema, "required": list(self.required)} if self.required else schema
+        return {
+            "type": "object",
+            "properties": {name: dict(schema) for name, schema in self.parameters.items()},
+            **({"required": list(self.required)} if self.required else {}),
+            "additionalProperties": False,
+        }
 
 
 def get_pulse(plane: Plane, agent: str | None, given: Arguments) -> dict[str, Any]:
@@ -218,12 +222,12 @@ def _record(plane: Plane, query: str) -> dict[str, Any] | None:
     return record
 
 
-def _text(description: str = "", **more: Any) -> dict[str, Any]:
-    return {"type": "string", **({"description": description} if description else {}), **more}
+def _text(description: str, **more: Any) -> dict[str, Any]:
+    return {"type": "string", "description": description, **more}
 
 
-def _number(kind: str, default: float, description: str = "") -> dict[str, Any]:
-    return {"type": kind, "default": default, **({"description": description} if description else {})}
+def _number(kind: str, default: float, description: str) -> dict[str, Any]:
+    return {"type": kind, "default": default, "description": description}
 
 
 def _object(*required: str, **properties: Any) -> dict[str, Any]:
@@ -268,7 +272,7 @@ CORE: tuple[Spec, ...] = (
             "kind": _text(
                 "question, commitment and handoff stay open until resolved", enum=[*KINDS], default="thought"
             ),
-            "project": _text(),
+            "project": _text("Its project"),
             "to": _text("Agent or person that it is for"),
             "due_at": _text("ISO 8601 with zone"),
             "focus": _text("What you work on now, for the focus table"),
@@ -289,11 +293,11 @@ CORE: tuple[Spec, ...] = (
         parameters={
             "subject": _text("Who or what, such as a person or project"),
             "key": _text("Such as role or deploy_target"),
-            "value": _text(),
-            "confidence": _number("number", 1.0),
+            "value": _text("What is true now"),
+            "confidence": _number("number", 1.0, "0 to 1"),
             "valid_from": _text("ISO 8601 with zone"),
             "valid_until": _text("ISO 8601 with zone"),
-            "origin": _text(enum=[*ORIGINS], default="agent"),
+            "origin": _text("external = quoted", enum=[*ORIGINS], default="agent"),
             "source": _text("Where it came from"),
         },
         required=("subject", "key", "value"),
@@ -309,7 +313,7 @@ CORE: tuple[Spec, ...] = (
             "query": _text("A few words, or an id"),
             "agent": _text("Only what this agent wrote"),
             "kind": _text("Only this kind", enum=[*KINDS, "fact"]),
-            "project": _text(),
+            "project": _text("Only this project"),
             "person": _text("Only entries that name this person"),
             "since": _text("ISO 8601 with zone"),
             "until": _text("ISO 8601 with zone"),
@@ -325,7 +329,7 @@ CORE: tuple[Spec, ...] = (
         description="Close an open question, commitment or handoff, for all agents.",
         parameters={
             "item": _text("Id of the item, or its first 8 characters"),
-            "status": _text(enum=[*OUTCOMES], default="done"),
+            "status": _text("How it ended", enum=[*OUTCOMES], default="done"),
             "note": _text("The answer or outcome"),
         },
         required=("item",),

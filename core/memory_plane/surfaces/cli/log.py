@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -67,6 +68,16 @@ class _File(logging.FileHandler):
         except OSError:
             self.handleError(record)
 
+    def flush(self) -> None:
+        """Write what is buffered, where it can be written."""
+        with suppress(OSError):
+            super().flush()
+
+    def close(self) -> None:
+        """Close the file; lines that found no room are lost."""
+        with suppress(OSError):
+            super().close()
+
     def handleError(self, record: logging.LogRecord) -> None:
         """Keep quiet."""
 
@@ -75,4 +86,5 @@ class _Screen(logging.Handler):
     """Lines without traces on stderr."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo(f"{record.levelname.lower()} {record.name}: {one_line(record.getMessage())}", err=True)
+        with suppress(OSError):
+            click.echo(f"{record.levelname.lower()} {record.name}: {one_line(record.getMessage())}", err=True)

@@ -16,6 +16,7 @@ from uuid import uuid5
 
 import click
 
+from memory_plane.redact import redact
 from memory_plane.surfaces.cli.guard import tell
 from memory_plane.surfaces.cli.options import (
     agent_option,
@@ -106,7 +107,8 @@ def _notes(text: str | None, paths: Iterable[str]) -> Iterator[Note]:
 
 
 def _paragraphs(text: str, at: datetime, place: str, source: str | None = None) -> Iterator[Note]:
-    paragraphs = (part.strip() for part in _BLANK.split(text.replace("\r\n", "\n")))
+    # Secrets go first: a key block has blank lines, and a piece of one is not seen as a secret.
+    paragraphs = (part.strip() for part in _BLANK.split(redact(text.replace("\r\n", "\n"))))
     for number, part in enumerate(filter(None, paragraphs)):
         # A microsecond apart, so that the order of the text stays the order of time.
         yield Note(part, at + timedelta(microseconds=number), f"{place}, paragraph {number + 1}", source)
