@@ -74,6 +74,15 @@ def test_ingest_of_a_changed_file_adds_only_what_is_new(tmp_path: Path, ok: Call
     assert ok("ingest", "--file", str(file)).startswith("2 duplicate, 1 stored")
 
 
+def test_ingest_cuts_a_secret_with_a_blank_line_inside(tmp_path: Path, home: Path, ok: Callable[..., str]) -> None:
+    canary = "lQOYBGcanary7Zq" * 4
+    block = f"-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 1\n\n{canary}\n=AbCd\n-----END PGP PRIVATE KEY BLOCK-----"
+    file = tmp_path / "notes.md"
+    file.write_text(f"Before.\n\n{block}\n\nAfter.")
+    assert ok("ingest", "--file", str(file)).startswith("3 stored")
+    assert not [path for path in home.rglob("*") if path.is_file() and b"canary7Zq" in path.read_bytes()]
+
+
 def test_ingest_reads_stdin(ok: Callable[..., str]) -> None:
     assert ok("ingest", "-", input="One.\n\nTwo.").startswith("2 stored")
 

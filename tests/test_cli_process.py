@@ -109,6 +109,19 @@ def test_reader_that_goes_away_is_no_event(home: Path) -> None:
 
 @posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("verbose", [(), ("--verbose",)])
+def test_log_that_cannot_be_written_fails_no_command(home: Path, verbose: tuple[str, ...]) -> None:
+    (home / "memory-plane.log").symlink_to("/dev/full")
+    (home / "PULSE.md").mkdir()
+    result = run(*verbose, "post", "kept all the same", "--json")
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["state"] == "stored"
+    assert "Traceback" not in result.stderr
+    assert "Logging error" not in result.stderr
+
+
+@posix
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_output_that_cannot_be_written_is_one_line(home: Path) -> None:
     with Path("/dev/full").open("w") as full:
         command = [*PLANE, "post", "kept all the same"]

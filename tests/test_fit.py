@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import pytest
@@ -87,15 +88,49 @@ def test_an_entry_larger_than_the_room_still_comes() -> None:
     assert [len(one["a"]) for one in found] == [1, 1]
 
 
-def test_new_entries_before_the_cursor_shift_nothing() -> None:
+def test_new_entries_shift_nothing() -> None:
     old = rows(30)
-    first = page({"a": old}, "", heads=0, room=500)
-    newer = [{"id": "new", "text": "n"}, *old]
-    second = page({"a": newer}, first["next_cursor"], heads=0, room=500)
-    assert second["a"][0] == old[len(first["a"])]
+    first = page({"a": old, "b": old}, "", heads=3, room=900)
+    found, sections = [first], {"a": [{"id": "new", "text": "n"}, *old], "b": old}
+    while "next_cursor" in found[-1]:
+        found.append(page(sections, found[-1]["next_cursor"], heads=3, room=900))
+    assert {entry["id"] for one in found for entry in one["a"]} >= {entry["id"] for entry in old}
+    assert [entry for one in found for entry in one["b"]] == old
 
 
-@pytest.mark.parametrize("cursor", ["x", "1", ".a", "-1.a", "²."])
+@pytest.mark.parametrize("seed", range(40))
+def test_what_was_there_all_the_time_is_never_left_out(seed: int) -> None:
+    chance = random.Random(seed)
+    sections = {"a": rows(30), "b": rows(12), "c": [], "d": rows(3)}
+    stays = {(name, entry["id"]) for name, entries in sections.items() for entry in entries}
+    seen: set[tuple[str, str]] = set()
+    cursor = ""
+    for number in range(100):
+        one = page(sections, cursor, heads=7, room=900)
+        assert size(one) <= 900
+        seen |= {(name, entry["id"]) for name in sections for entry in one[name]}
+        if not (cursor := one.get("next_cursor", "")):
+            break
+        name = chance.choice("abcd")
+        if sections[name] and chance.random() < 0.3:  # resolved
+            stays.discard((name, sections[name].pop(chance.randrange(len(sections[name])))["id"]))
+        elif sections[name] and chance.random() < 0.5:  # moved from anywhere to the front
+            sections[name].insert(0, sections[name].pop(chance.randrange(len(sections[name]))))
+        else:
+            sections[name].insert(0, {"id": f"new {number}", "text": "n" * 40})
+    assert not cursor
+    assert stays <= seen
+
+
+def test_a_page_has_room_for_its_cursor() -> None:
+    sections = {"a": [{"id": f"{number:036}", "text": "x" * (number % 90)} for number in range(300)], "b": rows(90)}
+    for room in range(600, 700):
+        assert all(size(one) <= room for one in walk(sections, room))
+
+
+@pytest.mark.parametrize(
+    "cursor", ["x", "1", "7", ".0", "-1.0", "²", "0.0", "1" * 5_000, "7-0123456", "3-0123456x", "12.a.x"]
+)
 def test_a_foreign_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(Refused, match="cursor: "):
         page({"a": rows(3)}, cursor, heads=3)

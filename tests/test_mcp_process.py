@@ -221,6 +221,24 @@ def test_broken_lines_are_answered_and_survived(start: Start) -> None:
     assert server.ask(9, "ping") == {}
 
 
+def test_half_a_character_is_replaced_and_the_request_answered(start: Start, home: Path) -> None:
+    server = start()
+    server.shake_hands()
+    server.send(post(7, "cut inside an emoji \ud83d"), post(8, "whole \U0001f389"))
+    answers = [server.read() for _ in range(2)]
+    assert [answer["id"] for answer in answers] == [7, 8]
+    assert all(answer["result"]["structuredContent"]["state"] == "stored" for answer in answers)
+    assert sorted(stored(home)) == ["cut inside an emoji ?", "whole \U0001f389"]
+
+
+def test_a_request_that_cannot_be_read_is_answered_under_its_own_id(start: Start) -> None:
+    server = start()
+    server.shake_hands()
+    server.send({"id": 6, "method": 7})
+    answer = server.read()
+    assert (answer["id"], answer["error"]["code"]) == (6, -32600)
+
+
 def test_an_unknown_method_is_refused_by_the_protocol(start: Start) -> None:
     server = start()
     server.shake_hands()

@@ -115,7 +115,9 @@ def test_input_schemas_are_flat(plane: Plane) -> None:
         for parameter in schema["properties"].values():
             assert parameter["type"] in ("string", "integer", "number")
             assert "" not in parameter.get("enum", ["x"])
+            assert parameter["description"]
         assert set(schema.get("required", [])) <= set(schema["properties"])
+        assert schema["additionalProperties"] is False
 
 
 def test_tools_are_described_annotated_and_typed(plane: Plane) -> None:

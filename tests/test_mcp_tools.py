@@ -196,6 +196,12 @@ def test_the_id_of_any_write_can_be_looked_up(plane: Plane) -> None:
     assert len(list(pages(plane, "memory_recall", query=closed["id"]))) > 1
 
 
+@pytest.mark.parametrize("cursor", ["x", "9" * 5_000, "999"])
+def test_a_foreign_cursor_of_an_entry_is_refused(plane: Plane, cursor: str) -> None:
+    id = plane.post("short", agent="muse").id
+    assert refusal(plane, "muse", "memory_recall", query=id, cursor=cursor).startswith("cursor: ")
+
+
 def test_an_unknown_id_finds_nothing(plane: Plane) -> None:
     assert good(plane, "muse", "memory_recall", query="7b0a3ae4-6f0a-4b8e-9a3e-0a1f6f0f4d11")["hits"] == []
 

@@ -17,6 +17,12 @@ from memory_plane.types import AgentInfo, Event, Ingested, Mention, Operation, P
 MakePlane = Callable[..., Plane]
 
 AT = datetime(2026, 3, 14, 9, tzinfo=UTC)
+DEEP = b"[" * 100_000
+WRONG = (
+    b'{"agent": ["x"], "name": "said", "payload": {}}',
+    b'{"agent": "wire", "name": 7, "payload": {}}',
+    b'{"agent": "wire", "name": "said", "payload": [1]}',
+)
 
 
 def snippets(plane: Plane, query: str) -> list[str]:
@@ -103,13 +109,21 @@ def test_event_is_kept_while_the_store_is_locked(make_plane: MakePlane) -> None:
     assert snippets(plane, "tea") == ["Ann likes tea"]
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"agent": "wire"}', b"\xff\xfe"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"agent": "wire"}', b"\xff\xfe", DEEP, *WRONG])
 def test_file_that_is_no_event_is_set_aside(make_plane: MakePlane, content: bytes) -> None:
     plane = make_plane(WirePlugin())
     plane.spool(Event(agent="wire", name="said", payload={"texts": ["Ann likes tea"]}))
     (plane.home / "spool" / "0.json").write_bytes(content)
     assert plane.ingest().events == 1
     assert [path.name for path in (plane.home / "spool").iterdir()] == ["0.bad"]
+
+
+def test_folder_in_the_spool_is_no_event(make_plane: MakePlane) -> None:
+    plane = make_plane(WirePlugin())
+    (plane.home / "spool" / "0.json").mkdir(parents=True)
+    plane.spool(Event(agent="wire", name="said", payload={"texts": ["Ann likes tea"]}))
+    assert plane.ingest().events == 1
+    assert plane.status().spooled == 0
 
 
 def test_source_is_read_on_from_its_cursor(make_plane: MakePlane) -> None:
