@@ -12,7 +12,7 @@ from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.store import attention, graph, items, log, marks
 from memory_plane.store.codec import Derivation, decode, encode
-from memory_plane.types import Memory
+from memory_plane.types import Memory, Mention
 
 _derivations = models.derivations
 _visible = {
@@ -95,8 +95,9 @@ def remove_all(connection: Connection, seq: int) -> None:
         return
     stored = list(read(connection, seq, found[0]))
     classified = [one.classification for one in stored if one.classification is not None]
+    settled = _Settled(connection)
     for node in graph.remove(connection, seq, classified):
-        _rename(connection, node)
+        _rename(connection, node, settled)
     items.remove_derived(connection, seq)
     heard = {one.agent for answer in stored if answer.routing is not None for one in answer.routing.attention}
     attention.take(connection, seq, heard)
@@ -124,19 +125,33 @@ def discard(connection: Connection, seq: int) -> None:
     connection.execute(delete(_derivations).where(_derivations.c.seq == seq, _derivations.c.rank == 0))
 
 
-def _rename(connection: Connection, node: int) -> None:
-    """Name a node by the earliest of the mentions that are left."""
-    mentions, moment = [], None
-    for seq, *place in graph.earliest(connection, node):
-        found = log.memory(connection, seq)
+Place = tuple[int, int, str]
+
+
+class _Settled(dict[int, tuple[dict[Place, list[Mention]], datetime]]):
+    """The mentions of each memory by place, and its time; read once, since many nodes may have one memory left."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self._connection = connection
+
+    def __missing__(self, seq: int) -> tuple[dict[Place, list[Mention]], datetime]:
+        found = log.memory(self._connection, seq)
         assert found is not None
-        memory, moment = found
-        mentions += [
-            one.mention
-            for answer in read(connection, seq, memory)
-            if answer.classification is not None
-            for one in answer.classification.resolutions
-            if [one.mention.start, one.mention.end, one.node] == place
-        ]
+        places: dict[Place, list[Mention]] = {}
+        for answer in read(self._connection, seq, found[0]):
+            for one in answer.classification.resolutions if answer.classification else ():
+                places.setdefault((one.mention.start, one.mention.end, one.node), []).append(one.mention)
+        self[seq] = places, found[1]
+        return self[seq]
+
+
+def _rename(connection: Connection, node: int, settled: _Settled) -> None:
+    """Name a node by the earliest of the mentions that are left."""
+    mentions: list[Mention] = []
+    moment = None
+    for seq, start, end, id in graph.earliest(connection, node):
+        places, moment = settled[seq]
+        mentions += places.get((start, end, id), ())
     if mentions and moment is not None:
         graph.rename(connection, node, mentions, moment)
