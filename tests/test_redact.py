@@ -81,6 +81,16 @@ def test_time_grows_with_the_length_only(separator: str) -> None:
         "password for a ",
         'password="\\',
         "curl -u a",
+        "docker login -",
+        "use aaaaa",
+        "password to ",
+        "password (",
+        "| password |",
+        "password:\n ",
+        "<password><",
+        "db_pass:",
+        "-----BEGIN PRIVATE KEY-----\n",
+        "-----BEGIN PRIVATE KEY-----\na",
     ],
 )
 def test_hostile_repetition_is_linear(piece: str) -> None:

@@ -105,6 +105,46 @@ def test_denial_is_kept_as_a_denial() -> None:
     assert (claim.polarity, claim.relation) == ("negative", "USES")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Neither Leo nor Mia uses Docker",
+        "No one, not even Carl, uses Perl",
+        "Everyone but Abe uses Bash",
+        "All except Abe use Bash",
+        "It is false that Olga works at Tyrell",
+        "It isn't true that Olga works at Tyrell",
+        "Someone claims Rita is the CEO of Soylent",
+        "Rumor has it that Rita is the CEO of Soylent",
+        "In the novel, Kate works at Initech",
+        "Kate works at Initech in his dream.",
+        "It's wrong to say that Bob works at Acme",
+        "Fake news: Jack owns Umbrella Corp",
+        "My dream was that Lou leads Hooli",
+        "TODO verify: Nick is the CFO of Acme",
+        '"Grace leads Umbrella" is a lie',
+        "“Grace leads Umbrella” is not true.",
+        "Maybe Viktor is the CTO of Nexus Labs.",
+    ],
+)
+def test_what_is_denied_invented_or_hearsay_is_no_claim_that_holds(text: str) -> None:
+    assert {claim.polarity for claim in claims(text)} <= {"negative", "hypothetical"}
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Bob works at Acme and nobody uses Perl.", "Bob WORKS_AT Acme"),
+        ("Bob works at Acme, but Carol uses Go.", "Carol USES Go"),
+        ("Fatima confirmed that Rita is the CEO of Soylent.", "Rita CEO_OF Soylent"),
+        ("Neither of us knows Go, but Bob uses Rust.", "Bob USES Rust"),
+        ("Viktor is the CTO of Nexus Labs, no one else.", "Viktor CTO_OF Nexus Labs"),
+    ],
+)
+def test_guard_reaches_no_further_than_its_words(text: str, claim: str) -> None:
+    assert claim in said(text)
+
+
 def test_confidence_falls_with_each_guess() -> None:
     (plain,) = claims("Bob uses Redis.")
     (_, guessed) = claims("Bob works at Acme. He uses Zorblax.")

@@ -17,6 +17,7 @@ from memory_plane_local.verbs import Phrase, phrases, starting
 class Clause:
     """A sentence while it is read: `flags` hold for all of it, the subjects change from verb to verb.
 
+    `onwards` holds those that the words before each token lay on all after them;
     `main` is its first subject, `last` that of the verb before, `product` what was last built; `waiting` are verbs
     that come before their subject, `previous` the flags of the verb before.
     """
@@ -24,6 +25,7 @@ class Clause:
     sentence: Sentence
     elements: list[Element]
     flags: int
+    onwards: list[int]
     main: list[Name] = field(default_factory=list)
     last: list[Name] = field(default_factory=list)
     product: list[Name] = field(default_factory=list)

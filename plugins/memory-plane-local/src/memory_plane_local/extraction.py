@@ -11,7 +11,7 @@ from memory_plane_local.coreference import Discourse
 from memory_plane_local.drafts import Draft, Drafts
 from memory_plane_local.elements import NAME, NOUN, ROLE, VERB, elements
 from memory_plane_local.frames import read_frames
-from memory_plane_local.guards import QUESTION, clause_flags
+from memory_plane_local.guards import QUESTION, clause_flags, onward_flags
 from memory_plane_local.items import read_promise, read_request
 from memory_plane_local.lists import joined
 from memory_plane_local.name import Name
@@ -54,7 +54,8 @@ class _Text:
     def read(self, sentence: Sentence) -> None:
         """Read one sentence: names, elements, then claims and items from left to right."""
         names = find_names(sentence, self.gazetteer)
-        clause = Clause(sentence, joined(elements(sentence, names)), clause_flags(sentence.tokens))
+        found, tokens = joined(elements(sentence, names)), sentence.tokens
+        clause = Clause(sentence, found, clause_flags(tokens), onward_flags(tokens))
         if sentence.question:
             clause.flags |= QUESTION
         for element in clause.elements:

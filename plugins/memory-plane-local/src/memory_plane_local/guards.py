@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate, product
 
 from memory_plane_local.tables import cues, rows, words
 from memory_plane_local.tokens import Token
 from memory_plane_local.verbs import BASE, ING, PARTICIPLE, PAST, THIRD, forms
 
-NEGATIVE, ENDED, HYPOTHETICAL, FUTURE, QUESTION, PAST_TENSE = 1, 2, 4, 8, 16, 32
-_BITS = {"negative": NEGATIVE, "past": ENDED, "hypothetical": HYPOTHETICAL, "future": FUTURE, "neutral": 0}
+NEGATIVE, ENDED, HYPOTHETICAL, FUTURE, QUESTION, PAST_TENSE, _LIFT = 1, 2, 4, 8, 16, 32, 64
+_BITS = {
+    "negative": NEGATIVE,
+    "past": ENDED,
+    "hypothetical": HYPOTHETICAL,
+    "future": FUTURE,
+    "neutral": 0,
+    "lift": _LIFT,
+}
 _HELPERS = ("be", "have", "do")
+_MOST_HELPERS = 8
+"""Helpers after which a verb group ends: "not not not …" is none."""
 
 
 @dataclass(slots=True)
@@ -40,23 +50,39 @@ def effects(scope: str) -> dict[str, int]:
     }
 
 
+@cache
+def _guards(scope: str) -> dict[str, tuple[tuple[tuple[str, ...], int], ...]]:
+    """The guards of "clause" or "onwards" by first word: the words after it, and the bit; a|b is either word."""
+    found: dict[str, list[tuple[tuple[str, ...], int]]] = {}
+    for guard, bit in effects(scope).items():
+        for first, *rest in product(*(part.split("|") for part in guard.split("_"))):
+            found.setdefault(first, []).append((tuple(rest), bit))
+    return {first: tuple(entries) for first, entries in found.items()}
+
+
+def _guarded(tokens: Sequence[Token], scope: str) -> list[int]:
+    """The bits of the guards that begin at each token."""
+    guards = _guards(scope)
+    flags = [0] * len(tokens)
+    for at, token in enumerate(tokens):
+        for rest, bit in guards.get(token.low, ()):
+            if not rest or tuple(after.low for after in tokens[at + 1 : at + 1 + len(rest)]) == rest:
+                flags[at] |= bit
+    return flags
+
+
 def clause_flags(tokens: Sequence[Token]) -> int:
-    """The bits that hold for a whole sentence: opened by a question word, or conditional somewhere."""
+    """The bits that hold for a whole sentence: opened by a question word; conditional, invented or denied somewhere."""
     flags = QUESTION if tokens and _asks(tokens) else 0
-    clause = effects("clause")
-    for token in tokens:
-        if token.low in clause:
-            flags |= clause[token.low]
+    for bits in _guarded(tokens, "clause"):
+        flags |= bits
     return flags
 
 
-def onward_flags(tokens: Sequence[Token], at: int) -> int:
-    """The bits that a word before token `at` lays on everything after it: "hopes that …", "maybe …"."""
-    onwards = effects("onwards")
-    flags = 0
-    for token in tokens[:at]:
-        flags |= onwards.get(token.low, 0)
-    return flags
+def onward_flags(tokens: Sequence[Token]) -> list[int]:
+    """The bits that the words before each token lay on everything after them: "hopes that …", "maybe …"."""
+    bits = _guarded(tokens, "onwards")
+    return list(accumulate(bits, lambda laid, more: 0 if more & _LIFT else laid | more, initial=0))
 
 
 def _asks(tokens: Sequence[Token]) -> bool:
@@ -88,7 +114,7 @@ class _Group:
     def read(self, at: int) -> Helpers | None:
         """Take in word after word while grammar allows; None when no verb was among them."""
         begin, end, cursor = at, at, at
-        while cursor < len(self.tokens) and not self.named(cursor):
+        while cursor < len(self.tokens) and self.helpers < _MOST_HELPERS and not self.named(cursor):
             low = self.tokens[cursor].low
             if low == "no" and self._low(cursor + 1) == "longer":
                 self.flags |= ENDED

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from memory_plane_local.tables import words
 
 _HAN = "\u3400"
-_LONGEST = 6
 
 
 def segment(run: str) -> Iterator[tuple[int, str]]:
@@ -15,10 +15,9 @@ def segment(run: str) -> Iterator[tuple[int, str]]:
     if max(run) < _HAN and not any("\u3040" <= char <= "\u30ff" for char in run):
         yield 0, run
         return
-    cues = words("ideographs.txt")
     start = at = 0
     while at < len(run):
-        cue = _cue_at(run, at, cues)
+        cue = _cue_at(run, at)
         if cue or (at > start and _script(run[at]) != _script(run[at - 1])):
             if at > start:
                 yield start, run[start:at]
@@ -33,12 +32,17 @@ def segment(run: str) -> Iterator[tuple[int, str]]:
         yield start, run[start:]
 
 
-def _cue_at(run: str, at: int, cues: frozenset[str]) -> str:
-    for length in range(_LONGEST, 0, -1):
-        piece = run[at : at + length]
-        if piece in cues:
-            return piece
-    return ""
+@cache
+def _cues() -> dict[str, tuple[str, ...]]:
+    """The function words by first character, the longest first."""
+    found: dict[str, list[str]] = {}
+    for cue in sorted(words("ideographs.txt"), key=len, reverse=True):
+        found.setdefault(cue[0], []).append(cue)
+    return {first: tuple(cues) for first, cues in found.items()}
+
+
+def _cue_at(run: str, at: int) -> str:
+    return next((cue for cue in _cues().get(run[at], ()) if run.startswith(cue, at)), "")
 
 
 def _script(char: str) -> str:

@@ -12,9 +12,10 @@ def joined(found: list[Element]) -> list[Element]:
     """Join the members of each list, unless a verb shows that the last one begins a clause of its own."""
     out: list[Element] = []
     at = 0
+    closing = max((place for place, element in enumerate(found) if element.low in cues("joiner")), default=-1)
     while at < len(found):
         element, end = found[at], at + 1
-        if element.kind in (NAME, NOUN):
+        if element.kind in (NAME, NOUN) and (at < closing or _firm(element)):
             end = _list_end(found, at)
             for other in found[at + 1 : end]:
                 element.names.extend(other.names)

@@ -11,7 +11,7 @@ from memory_plane_local.clauses import Clause, Match, matches
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.drafts import Draft, Drafts, closed, fit, polarity, settle
 from memory_plane_local.elements import NAME, NOUN, Element
-from memory_plane_local.guards import ENDED, NEGATIVE, PAST_TENSE, onward_flags
+from memory_plane_local.guards import ENDED, NEGATIVE, PAST_TENSE
 from memory_plane_local.name import THING, Name
 from memory_plane_local.tables import cues
 from memory_plane_local.verbs import Row, phrases
@@ -89,8 +89,7 @@ class Reader:
 
     def flags(self, clause: Clause, element: Element) -> int:
         """Return all polarity bits that hold for a verb."""
-        onwards = onward_flags(clause.sentence.tokens, element.begin)
-        return clause.flags | element.flags | onwards | self.afterwards(clause, element)
+        return clause.flags | element.flags | clause.onwards[element.begin] | self.afterwards(clause, element)
 
     def afterwards(self, clause: Clause, element: Element) -> int:
         """Return what words after the verb add: "not … anymore" and "was … until" say that it is over."""

@@ -31,7 +31,7 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
     if place is None and (verb is None or clause.elements[at].determined) and person:
         recent = reader.discourse.last("Organization")
         place, factor = (recent, 0.8) if clause.elements[at].determined else (None, 0.0)
-    flags = clause.flags | (verb.flags | reader.afterwards(clause, verb) if verb else 0)
+    flags = reader.flags(clause, verb) if verb else clause.flags
     for holder in person:
         _state(reader, clause, clause.elements[at], holder, place, flags, factor)
 
