@@ -698,3 +698,12 @@ def test_pinned_item_comes_first(plane: Plane) -> None:
     second = plane.post("second", agent="muse", kind="question")
     plane.pin(second.id, agent="muse")
     assert [item.text for item in plane.items()] == ["second", "first"]
+
+
+def test_warming_up_leaves_nothing(make_plane: MakePlane) -> None:
+    plane = make_plane("local")
+    before = list(plane.export())
+    plane.warm_up()
+    status = plane.status()
+    assert (list(plane.export()), status.nodes, status.waiting, status.agents) == (before, 0, 0, ())
+    assert plane.recall("Lovelace").hits == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from sqlalchemy import Connection
 from memory_plane.answers import unite
 from memory_plane.database import Database
 from memory_plane.errors import PluginError
-from memory_plane.operations import memory_of
+from memory_plane.operations import make_operation, memory_of
 from memory_plane.recall import attention
 from memory_plane.recall.candidates import Candidates, Known, candidates, outdated
 from memory_plane.store import corrections, cursors, derivations, enrichment, log, operations
@@ -33,6 +34,10 @@ ATTEMPTS = 4
 LEFT = 20
 """How many memories that a crash left without enrichment are taken up by the first write of the next process."""
 FIRST_RETRY = timedelta(seconds=30)
+
+
+class _TakenBack(Exception):
+    """Ends a transaction that was only tried."""
 
 
 class Pipeline:
@@ -137,6 +142,20 @@ class Pipeline:
             progress(done, len(rows))
             if changed:
                 yield memory.id
+
+    def warm_up(self) -> None:
+        """Do once what a write does, and take it back: so the first real one need not prepare every statement."""
+        body = {"text": "Ada Lovelace leads the Engine team at Analytical Ltd."}
+        operation = make_operation("thought", body, agent="memory-plane")
+        memory = memory_of(operation)
+        assert memory is not None
+        answers, _ = self.ask(memory)
+        with suppress(_TakenBack), self._database.writing(durable=False) as connection:
+            seq = operations.append(connection, operation, operation.created_at).seq
+            enrichment.put(connection, seq, (enrichment.INLINE,))
+            derivations.record(connection, seq, memory, operation.created_at, answers)
+            enrichment.done(connection, enrichment.INLINE, seq)
+            raise _TakenBack
 
     def work(self, now: datetime, limit: int = 100) -> int:
         """Ask the deferred plugins about what waits for them, and finish what a crash cut short; count the answers."""

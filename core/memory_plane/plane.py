@@ -434,6 +434,11 @@ class Plane:
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
+    def warm_up(self) -> None:
+        """Load the plugins and prepare every statement, for a server whose first client should not wait for that."""
+        with suppress(StoreError):
+            self._pipeline.warm_up()
+
     def mark_dirty(self) -> None:
         """Have the pages rendered within 200 ms."""
         self._renderer.mark_dirty()

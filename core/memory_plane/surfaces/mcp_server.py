@@ -106,6 +106,7 @@ def serve_stdio(plane: Plane, agent: str, *, tools: bool = False, wire: Wire | N
     except Refused as error:
         raise ConfigurationError(f"--{error}") from None
     wire = wire or stdio.claim()
+    plane.warm_up()
     anyio.run(stdio.serve, build(plane, agent, tools=tools), wire)
 
 
