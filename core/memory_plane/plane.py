@@ -438,6 +438,7 @@ class Plane:
         """Load the plugins and prepare every statement, for a server whose first client should not wait for that."""
         with suppress(StoreError):
             self._pipeline.warm_up()
+            self._renderer.warm_up()
 
     def mark_dirty(self) -> None:
         """Have the pages rendered within 200 ms."""

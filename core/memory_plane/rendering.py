@@ -76,6 +76,11 @@ class Renderer:
                 views = [*self._views(snapshot), *self._plugins.render(snapshot)]
             return write_views(self._settings.home, views)
 
+    def warm_up(self) -> None:
+        """Make every page once and write none."""
+        with self._snapshot() as snapshot:
+            list(self._views(snapshot))
+
     def page(self, name: str) -> str:
         """Return one of the standard pages, rendered now; raise `Refused` for an unknown name."""
         with self._snapshot() as snapshot:
