@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import os
 import stat
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -153,16 +153,20 @@ def test_what_a_killed_writer_left_is_swept_away(tmp_path: Path) -> None:
     assert files(tmp_path) == {"a.md", fresh.name}
 
 
-def _write_often(home: str, sign: str) -> None:
-    for count in range(60):
-        write_views(Path(home), [view("brief/PULSE.md", f"{sign}" * (20_000 + count))])
+WRITE_OFTEN = """
+import sys
+from pathlib import Path
+from memory_plane.types import View
+from memory_plane.views import write_views
+
+home, sign = sys.argv[1:]
+for count in range(60):
+    write_views(Path(home), [View(path=Path("brief/PULSE.md"), text=sign * (20_000 + count))])
+"""
 
 
 def test_two_processes_never_leave_a_torn_page_or_a_temporary_file(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=_write_often, args=(str(tmp_path), sign)) for sign in "ab"]
-    for writer in writers:
-        writer.start()
+    writers = [subprocess.Popen([sys.executable, "-c", WRITE_OFTEN, str(tmp_path), sign]) for sign in "ab"]
     torn: list[int] = []
     stop = threading.Event()
 
@@ -178,9 +182,9 @@ def test_two_processes_never_leave_a_torn_page_or_a_temporary_file(tmp_path: Pat
     reader = threading.Thread(target=read)
     reader.start()
     for writer in writers:
-        writer.join(120)
+        writer.wait(120)
     stop.set()
     reader.join()
-    assert [writer.exitcode for writer in writers] == [0, 0]
+    assert [writer.returncode for writer in writers] == [0, 0]
     assert torn == []
     assert files(tmp_path) == {"brief/PULSE.md"}
