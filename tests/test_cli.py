@@ -16,6 +16,43 @@ from memory_plane.surfaces.cli import main, options
 Run = Callable[..., Result]
 
 
+@pytest.fixture
+def run(home: Path) -> Run:
+    """Run one command line in the temporary home."""
+
+    def call(*args: str, **kwargs: Any) -> Result:
+        return CliRunner().invoke(main, ["--home", str(home), *args], **kwargs)
+
+    return call
+
+
+@pytest.fixture
+def ok(run: Run) -> Callable[..., str]:
+    """Run a command line that must succeed; return what it printed."""
+
+    def call(*args: str, **kwargs: Any) -> str:
+        result = run(*args, **kwargs)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    return call
+
+
+@pytest.fixture
+def answer(ok: Callable[..., str]) -> Callable[..., Any]:
+    """Run a command line with --json; return the document."""
+    return lambda *args, **kwargs: json.loads(ok(*args, "--json", **kwargs))
+
+
+def assert_one_line(result: Result, code: int, *words: str) -> None:
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("memory-plane: ")
+    assert result.stderr.count("\n") == 1
+    for word in words:
+        assert word in result.stderr
+
+
 # --- the table of commands ---------------------------------------------------------------------------------------
 
 
@@ -34,13 +71,11 @@ def test_words_spelt_out_for_the_sake_of_speed_are_those_of_the_types() -> None:
     assert options.ORIGINS == types.ORIGINS
 
 
-def test_unknown_command_is_a_usage_failure_with_the_name_that_was_meant(
-    run: Run, assert_one_line: Callable[..., None]
-) -> None:
+def test_unknown_command_is_a_usage_failure_with_the_name_that_was_meant(run: Run) -> None:
     assert_one_line(run("pots"), 2, "'pots'", "did you mean 'post'?")
 
 
-def test_missing_argument_says_where_the_help_is(run: Run, assert_one_line: Callable[..., None]) -> None:
+def test_missing_argument_says_where_the_help_is(run: Run) -> None:
     assert_one_line(run("post"), 2, "TEXT", "memory-plane post --help")
 
 
@@ -90,11 +125,11 @@ def test_post_reads_stdin(ok: Callable[..., str], answer: Callable[..., Any]) ->
     assert answer("get", id)["body"]["text"] == "from a pipe: é 日本"
 
 
-def test_post_refuses_bytes_that_are_no_text(run: Run, assert_one_line: Callable[..., None]) -> None:
+def test_post_refuses_bytes_that_are_no_text(run: Run) -> None:
     assert_one_line(run("post", "-", input=b"\xff\xfe\x00"), 1, "text: stdin is not UTF-8")
 
 
-def test_refused_write_is_one_line_that_begins_with_the_field(run: Run, assert_one_line: Callable[..., None]) -> None:
+def test_refused_write_is_one_line_that_begins_with_the_field(run: Run) -> None:
     assert_one_line(run("post", "   "), 1, "memory-plane: text: ")
 
 
@@ -134,7 +169,7 @@ def test_day_of_a_deadline_ends_in_the_zone_of_the_settings(home: Path, answer: 
     assert [item["due_at"] for item in answer("items") if item["id"] == id] == ["2026-12-01T14:59:59.999999Z"]
 
 
-def test_time_that_cannot_be_read_is_a_usage_failure(run: Run, assert_one_line: Callable[..., None]) -> None:
+def test_time_that_cannot_be_read_is_a_usage_failure(run: Run) -> None:
     assert_one_line(run("post", "x", "--due", "soon"), 2, "--due", "'soon'")
 
 
@@ -164,9 +199,7 @@ def test_item_is_assigned_snoozed_and_resolved_by_the_beginning_of_its_id(
     assert answer("items") == []
 
 
-def test_beginning_of_an_id_must_be_long_enough_known_and_unique(
-    run: Run, ok: Callable[..., str], assert_one_line: Callable[..., None]
-) -> None:
+def test_beginning_of_an_id_must_be_long_enough_known_and_unique(run: Run, ok: Callable[..., str]) -> None:
     ids = [f"abcdef0{n}-0000-4000-8000-000000000000" for n in range(2)]
     for id in ids:
         ok("post", "twin", "--kind", "question", "--id", id)
@@ -236,7 +269,7 @@ def test_get_prints_the_fields_below_each_other(ok: Callable[..., str]) -> None:
     assert lines["text"] == "A thought of two lines"
 
 
-def test_get_of_an_unknown_id_fails(run: Run, assert_one_line: Callable[..., None]) -> None:
+def test_get_of_an_unknown_id_fails(run: Run) -> None:
     assert_one_line(run("get", str(uuid4())), 1, "no operation has the id")
 
 

@@ -20,6 +20,43 @@ from memory_plane.surfaces.cli.text import clean, clean_json, one_line
 Run = Callable[..., Result]
 
 
+@pytest.fixture
+def run(home: Path) -> Run:
+    """Run one command line in the temporary home."""
+
+    def call(*args: str, **kwargs: Any) -> Result:
+        return CliRunner().invoke(main, ["--home", str(home), *args], **kwargs)
+
+    return call
+
+
+@pytest.fixture
+def ok(run: Run) -> Callable[..., str]:
+    """Run a command line that must succeed; return what it printed."""
+
+    def call(*args: str, **kwargs: Any) -> str:
+        result = run(*args, **kwargs)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    return call
+
+
+@pytest.fixture
+def answer(ok: Callable[..., str]) -> Callable[..., Any]:
+    """Run a command line with --json; return the document."""
+    return lambda *args, **kwargs: json.loads(ok(*args, "--json", **kwargs))
+
+
+def assert_one_line(result: Result, code: int, *words: str) -> None:
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("memory-plane: ")
+    assert result.stderr.count("\n") == 1
+    for word in words:
+        assert word in result.stderr
+
+
 # --- much at once ------------------------------------------------------------------------------------------------
 
 
@@ -50,9 +87,7 @@ def test_ingest_reads_stdin(ok: Callable[..., str]) -> None:
     assert ok("ingest", "-", input="One.\n\nTwo.").startswith("2 stored")
 
 
-def test_ingest_of_a_file_that_is_no_text_stores_nothing(
-    tmp_path: Path, run: Run, answer: Callable[..., Any], assert_one_line: Callable[..., None]
-) -> None:
+def test_ingest_of_a_file_that_is_no_text_stores_nothing(tmp_path: Path, run: Run, answer: Callable[..., Any]) -> None:
     good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
     good.write_text("fine")
     bad.write_bytes(b"\xff\xff")
@@ -68,7 +103,7 @@ def test_ingest_names_the_paragraph_that_was_refused(run: Run) -> None:
 
 
 @pytest.mark.parametrize("args", [[], ["x", "--spool"], ["x", "--file", __file__]])
-def test_ingest_wants_one_source(run: Run, args: list[str], assert_one_line: Callable[..., None]) -> None:
+def test_ingest_wants_one_source(run: Run, args: list[str]) -> None:
     assert_one_line(run("ingest", *args), 2, "one of TEXT, --file and --spool")
 
 
@@ -88,9 +123,7 @@ def test_export_gives_the_same_lines_to_stdout_and_file(tmp_path: Path, ok: Call
     assert list(tmp_path.glob(".memory*")) == []
 
 
-def test_export_to_a_place_that_cannot_be_written_is_one_line(
-    tmp_path: Path, run: Run, assert_one_line: Callable[..., None]
-) -> None:
+def test_export_to_a_place_that_cannot_be_written_is_one_line(tmp_path: Path, run: Run) -> None:
     assert_one_line(run("export", "--output", str(tmp_path / "no" / "x.jsonl")), 1, "cannot write", "No such file")
 
 
@@ -112,9 +145,7 @@ def test_database_is_sound_and_at_head(answer: Callable[..., Any], ok: Callable[
     assert answer("db", "upgrade")["current"] == revision["head"]
 
 
-def test_database_that_is_not_there_is_not_made_by_looking(
-    home: Path, run: Run, answer: Callable[..., Any], assert_one_line: Callable[..., None]
-) -> None:
+def test_database_that_is_not_there_is_not_made_by_looking(home: Path, run: Run, answer: Callable[..., Any]) -> None:
     assert answer("db", "revision")["current"] is None
     assert_one_line(run("db", "check"), 1, "memory.db", "memory-plane db upgrade")
     assert not (home / "memory.db").exists()
@@ -140,9 +171,7 @@ def test_damaged_index_is_told_and_exits_1(home: Path, run: Run, ok: Callable[..
 
 
 @pytest.mark.parametrize("args", [["status"], ["recall", "x"], ["pulse"], ["export"], ["db", "check"]])
-def test_file_that_is_no_database_is_one_line(
-    home: Path, run: Run, args: list[str], assert_one_line: Callable[..., None]
-) -> None:
+def test_file_that_is_no_database_is_one_line(home: Path, run: Run, args: list[str]) -> None:
     (home / "memory.db").write_bytes(b"this is not a database file, it is a letter to a friend" * 100)
     assert_one_line(run(*args), 1, "memory.db")
 
@@ -158,7 +187,7 @@ def test_plugins_are_listed_with_a_broken_store(home: Path, answer: Callable[...
     [("timeout = 'soon'\n", ("timeout",)), ("timeuot = 1\n", ("timeuot", "timeout")), ("= 3\n", ("TOML",))],
 )
 def test_wrong_configuration_is_one_line_with_file_and_key(
-    home: Path, run: Run, text: str, words: tuple[str, ...], assert_one_line: Callable[..., None]
+    home: Path, run: Run, text: str, words: tuple[str, ...]
 ) -> None:
     (home / "config.toml").write_text(text)
     for command in ("status", "plugins", "pulse"):
@@ -166,7 +195,7 @@ def test_wrong_configuration_is_one_line_with_file_and_key(
     assert_one_line(run("post", "x"), 2, "config.toml", *words)
 
 
-def test_named_configuration_must_exist(tmp_path: Path, run: Run, assert_one_line: Callable[..., None]) -> None:
+def test_named_configuration_must_exist(tmp_path: Path, run: Run) -> None:
     missing = str(tmp_path / "missing.toml")
     assert_one_line(run("status", env={"MEMORY_PLANE_CONFIG": missing}), 2, missing, "MEMORY_PLANE_CONFIG")
 
@@ -196,9 +225,7 @@ def test_command_of_a_plugin_is_found_below_its_name() -> None:
     )
 
 
-def test_crash_in_a_command_is_one_line_and_its_trace_is_in_the_log(
-    home: Path, assert_one_line: Callable[..., None]
-) -> None:
+def test_crash_in_a_command_is_one_line_and_its_trace_is_in_the_log(home: Path) -> None:
     @click.command()
     def crash() -> None:
         raise KeyError("bo\x1bo")
@@ -211,7 +238,7 @@ def test_crash_in_a_command_is_one_line_and_its_trace_is_in_the_log(
     assert log.stat().st_mode & 0o777 == 0o600
 
 
-def test_crash_without_a_home_is_one_line_still(tmp_path: Path, assert_one_line: Callable[..., None]) -> None:
+def test_crash_without_a_home_is_one_line_still(tmp_path: Path) -> None:
     @click.command()
     def crash() -> None:
         raise RuntimeError("oh\nno")
