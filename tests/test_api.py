@@ -21,7 +21,8 @@ from starlette.testclient import TestClient
 from memory_plane import Plane, __version__
 from memory_plane.access import ensure_token, read_token, token_path
 from memory_plane.errors import ConfigurationError, MemoryPlaneError
-from memory_plane.surfaces.api import MAX_BODY, create_app, listen, welcome
+from memory_plane.surfaces.api import MAX_BODY, create_app
+from memory_plane.surfaces.hub import listen, welcome
 
 SECONDS = 30
 PORT = 8788
@@ -310,7 +311,7 @@ def test_the_welcome_names_the_token_file_and_not_the_token(tmp_path: Path) -> N
 UP = """
 import sys
 from memory_plane import Plane
-from memory_plane.surfaces.api import serve
+from memory_plane.surfaces.hub import serve
 with Plane() as plane:
     serve(plane, "127.0.0.1", int(sys.argv[1]))
 """

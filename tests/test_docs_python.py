@@ -25,7 +25,7 @@ def test_every_block_runs(home: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert names["plane"].home == home
 
 
-@pytest.mark.parametrize("name", [name for name in vars(Plane) if not name.startswith("_")])
+@pytest.mark.parametrize("name", [name for name in dir(Plane) if not name.startswith("_")])
 def test_every_method_is_on_the_page(name: str) -> None:
     assert re.search(rf"\b{name}\(|`plane\.{name}`", PAGE.read_text("utf-8"))
 

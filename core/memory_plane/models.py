@@ -104,7 +104,8 @@ metadata = MetaData(
 )
 
 # The log. `text` is the operation's one long text, kept here alone; `body` is the rest as compact JSON. `effective_at`
-# is only filled where it differs from `created_at`; `effective()` is what folds order by.
+# is only filled where it differs from `created_at`; `effective()` is what folds order by. `received_from` is the store
+# that gave it to this one, empty where it was first taken here.
 operations = Table(
     "operations",
     metadata,
@@ -117,10 +118,12 @@ operations = Table(
     _may("target", Id),
     _may("text"),
     _some("body"),
+    _may("received_from", Id),
     Index("ix_operations_target", "target", **_partial("target IS NOT NULL")),
 )
 
-# What one plugin answered about one memory, as given; `rank` 0 = inline, 1 = deferred.
+# What one plugin answered about one memory, as given; `rank` 0 = inline, 1 = deferred. `changed` numbers the answers
+# that came after their memory had been passed on: the others travel with it.
 derivations = Table(
     "derivations",
     metadata,
@@ -129,6 +132,9 @@ derivations = Table(
     _key("plugin", String),
     _some("version"),
     _some("answer"),
+    _may("received_from", Id),
+    _may("changed", Row),
+    Index("ix_derivations_changed", "changed", **_partial("changed IS NOT NULL")),
     sqlite_with_rowid=False,
 )
 

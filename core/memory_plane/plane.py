@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -40,6 +40,7 @@ from memory_plane.types import (
     Status,
     Thought,
 )
+from memory_plane.writes import Moment, Writes
 
 if TYPE_CHECKING:
     from memory_plane.pipeline import Pipeline
@@ -48,11 +49,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Moment = datetime | str
 Progress = Callable[[int, int], None]
 
 
-class Plane:
+class Plane(Writes):
     """Reads and writes one memory; close it, or use it as a context manager.
 
     Every write returns a `Receipt` and raises nothing: `refused` says why. Reads raise `StoreError` when the database
@@ -111,120 +111,8 @@ class Plane:
 
     # --- writes --------------------------------------------------------------------------------------------------
 
-    def post(
-        self,
-        text: str,
-        *,
-        agent: str,
-        kind: str = "thought",
-        project: str | None = None,
-        to: str | None = None,
-        due_at: Moment | None = None,
-        origin: str = "agent",
-        source: str | None = None,
-        thread: str | None = None,
-        held: bool | None = None,
-        created_at: Moment | None = None,
-        id: str | None = None,
-    ) -> Receipt:
-        """Write a thought; a `question`, `commitment` or `handoff` stays open until it is resolved."""
-        body: dict[str, Any] = {
-            "text": text,
-            "kind": kind,
-            "project": project,
-            "to": to,
-            "due_at": due_at,
-            "origin": origin,
-        }
-        body |= {"source": source, "thread": thread, "held": held}
-        return self._write("thought", body, agent, created_at, id)
-
-    def fact(
-        self,
-        subject: str,
-        key: str,
-        value: str,
-        *,
-        agent: str,
-        confidence: float = 1.0,
-        valid_from: Moment | None = None,
-        valid_until: Moment | None = None,
-        source: str | None = None,
-        origin: str = "agent",
-        project: str | None = None,
-        created_at: Moment | None = None,
-        id: str | None = None,
-    ) -> Receipt:
-        """Write the value of (subject, key); the newest by its own time is the current one."""
-        body = {"subject": subject, "key": key, "value": value, "confidence": confidence, "origin": origin}
-        body |= {"valid_from": valid_from, "valid_until": valid_until, "source": source, "project": project}
-        return self._write("fact", body, agent, created_at, id)
-
-    def heartbeat(
-        self,
-        *,
-        agent: str,
-        focus: str,
-        project: str | None = None,
-        status: str = "active",
-        created_at: Moment | None = None,
-        id: str | None = None,
-    ) -> Receipt:
-        """Say what the agent is doing now."""
-        return self._write("heartbeat", {"focus": focus, "project": project, "status": status}, agent, created_at, id)
-
-    def resolve(
-        self,
-        item: str,
-        *,
-        agent: str,
-        status: str = "done",
-        note: str | None = None,
-        created_at: Moment | None = None,
-        id: str | None = None,
-    ) -> Receipt:
-        """Close an open item as `done`, `dropped`, `answered` or `acknowledged`."""
-        return self._write("resolve", {"item": item, "status": status, "note": note}, agent, created_at, id)
-
-    def assign(
-        self, item: str, to: str, *, agent: str, created_at: Moment | None = None, id: str | None = None
-    ) -> Receipt:
-        """Hand an open item to an agent or a person."""
-        return self._write("assign", {"item": item, "to": to}, agent, created_at, id)
-
-    def snooze(
-        self, item: str, until: Moment, *, agent: str, created_at: Moment | None = None, id: str | None = None
-    ) -> Receipt:
-        """Keep an open item off the pages until a time."""
-        return self._write("snooze", {"item": item, "until": until}, agent, created_at, id)
-
-    def pin(
-        self,
-        target: str,
-        *,
-        agent: str,
-        pinned: bool = True,
-        created_at: Moment | None = None,
-        id: str | None = None,
-    ) -> Receipt:
-        """Pin a memory, or unpin it."""
-        return self._write("pin", {"target": target, "pinned": pinned}, agent, created_at, id)
-
-    def retract(
-        self,
-        target: str,
-        *,
-        agent: str,
-        reason: str | None = None,
-        created_at: Moment | None = None,
-        id: str | None = None,
-    ) -> Receipt:
-        """Take a memory back: it leaves pages, search and graph, and stays in the log."""
-        return self._write("retract", {"target": target, "reason": reason}, agent, created_at, id)
-
-    def release(self, target: str, *, agent: str, created_at: Moment | None = None, id: str | None = None) -> Receipt:
-        """Let a memory that was held back take part."""
-        return self._write("release", {"target": target}, agent, created_at, id)
+    def _accept(self, operation: Operation) -> Receipt:
+        return self._stored([operation], strict=True)[0]
 
     def apply(self, operation: Operation) -> Receipt:
         """Write a ready operation."""
@@ -236,25 +124,20 @@ class Plane:
         stored = iter(self._stored([one for one in checked if isinstance(one, Operation)], strict=False))
         return [next(stored) if isinstance(one, Operation) else one for one in checked]
 
-    def _write(
-        self, op: str, body: Mapping[str, Any], agent: str, created_at: Moment | None, id: str | None
-    ) -> Receipt:
-        try:
-            operation = make_operation(op, body, agent=agent, created_at=created_at, id=id)
-        except Refused as error:
-            return Receipt(id=id if isinstance(id, str) else "", state="refused", detail=str(error))
-        return self._stored([operation], strict=True)[0]
-
     def _stored(self, batch: Sequence[Operation], *, strict: bool) -> list[Receipt]:
         try:
-            return self._store(batch, strict=strict)
+            return self.store(batch, strict=strict)
         except StoreError as error:
             logger.warning("nothing was written", exc_info=True)
             return [Receipt(id=operation.id, state="refused", detail=str(error)) for operation in batch]
 
-    def _store(
+    def store(
         self, batch: Sequence[Operation], *, strict: bool, cursor: tuple[str, str] | None = None
     ) -> list[Receipt]:
+        """Write operations in one transaction and raise `StoreError` when nothing could be written.
+
+        `strict` refuses an operation about something that is not here; `cursor` is (plugin, place), kept with them.
+        """
         receipts = self._pipeline.write(batch, strict=strict, cursor=cursor)
         if any(receipt.state == "stored" for receipt in receipts):
             self._renderer.mark_dirty()
@@ -314,7 +197,7 @@ class Plane:
             except Refused as error:
                 logger.warning("an operation of agent %r was refused: %s", one.agent, error)
         cursor = (plugin, answer.cursor) if plugin is not None and answer.cursor is not None else None
-        receipts = self._store(batch, strict=False, cursor=cursor) if batch or cursor else []
+        receipts = self.store(batch, strict=False, cursor=cursor) if batch or cursor else []
         return sum(receipt.state == "stored" for receipt in receipts)
 
     # --- reads ---------------------------------------------------------------------------------------------------

@@ -12,9 +12,19 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    ValidationError,
+)
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
@@ -28,6 +38,8 @@ from pydantic_settings import (
 from memory_plane.errors import ConfigurationError
 
 PREFIX = "MEMORY_PLANE_"
+HUB_URL = ("MEMORY_PLANE_HUB_URL", "MEMORY_HUB_URL")
+"""Other names of the variable that sets `hub.url`, the first of them that is set counts."""
 
 Model = TypeVar("Model", bound=BaseSettings)
 Key = tuple[str, ...]
@@ -59,8 +71,19 @@ def _zone(name: str) -> str:
     return name
 
 
+def _url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise ValueError("is no address of a hub; write it as 'http://127.0.0.1:8788'")
+    return url.rstrip("/")
+
+
 Names = Annotated[list[str], NoDecode, BeforeValidator(_names)]
 OptionalNames = Annotated[list[str] | None, NoDecode, BeforeValidator(_names)]
+
+
+OptionalFile = Annotated[Path, AfterValidator(_absolute)] | None
+OptionalUrl = Annotated[str, AfterValidator(_url)] | None
 
 
 class _Section(BaseModel):
@@ -81,10 +104,33 @@ class AgentSettings(_Section):
 
 
 class HubSettings(_Section):
-    """Where the hub listens."""
+    """Where the hub listens, what it lets in, and how clients reach it."""
 
     host: str = "127.0.0.1"
     port: int = Field(default=8788, ge=1, le=65535)
+    names: Names = []
+    certificate: OptionalFile = None
+    key: OptionalFile = None
+    allow_plain: bool = False
+    growth_mb_per_hour: float = Field(default=200.0, gt=0)
+    url: OptionalUrl = None
+    token: SecretStr | None = None
+
+
+class ClientSettings(_Section):
+    """How long a client waits for the hub, in seconds, before it goes on without."""
+
+    connect_local: float = Field(default=0.3, gt=0)
+    connect_remote: float = Field(default=2.0, gt=0)
+    answer: float = Field(default=10.0, gt=0)
+    retry_after: float = Field(default=30.0, ge=0)
+
+
+class SyncSettings(_Section):
+    """The hub on another machine that this memory converges with."""
+
+    url: OptionalUrl = None
+    token: SecretStr | None = None
 
 
 class PluginSettings(BaseSettings):
@@ -136,6 +182,8 @@ class Settings(BaseSettings):
     plugin: dict[str, dict[str, Any]] = Field(default={}, repr=False)
     agents: dict[str, AgentSettings] = {}
     hub: HubSettings = HubSettings()
+    client: ClientSettings = ClientSettings()
+    sync: SyncSettings = SyncSettings()
     attention_threshold: float = Field(default=0.5, ge=0, le=1)
     stale_after_minutes: int = Field(default=60, gt=0)
     timezone: Annotated[str, AfterValidator(_zone)] | None = None
@@ -202,6 +250,8 @@ class _Places:
     def variable(self, key: Key) -> str:
         """Return the variable that sets the key, or the nearest above it."""
         names = [self.prefix + "__".join(key[:depth]).upper() for depth in range(len(key), 0, -1)]
+        if key == ("hub", "url"):
+            names[1:1] = HUB_URL
         return next((name for name in names if name in os.environ), names[0])
 
 
@@ -247,6 +297,8 @@ def _environment(model: type[BaseSettings]) -> dict[str, Any]:
     if model is Settings and "plugin" in values:
         variables = _variables(f"{PREFIX}PLUGIN")
         raise ConfigurationError(f"a plugin's settings are {PREFIX}<NAME>_<KEY>; set that instead  ({variables})")
+    if model is Settings and (url := next(filter(None, map(os.environ.get, HUB_URL)), None)):
+        values["hub"] = {"url": url, **values.get("hub", {})}
     return values
 
 

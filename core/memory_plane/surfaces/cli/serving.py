@@ -35,7 +35,7 @@ def mcp(session: Session, agent: str, tools: bool) -> None:
 @pass_session
 def up(session: Session, host: str | None, port: int | None) -> None:
     """Run the hub in the foreground until Ctrl-C."""
-    from memory_plane.surfaces.api import serve
+    from memory_plane.surfaces.hub import serve
 
     hub = session.settings.hub
     serve(session.plane, host or hub.host, hub.port if port is None else port)

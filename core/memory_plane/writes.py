@@ -1,0 +1,164 @@
+"""The writes that a memory takes, whether it is opened here (`Plane`) or reached from afar (`Client`)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from memory_plane.errors import Refused
+from memory_plane.operations import make_operation
+from memory_plane.types import Operation, Receipt
+
+Moment = datetime | str
+
+
+class Writes(ABC):
+    """Makes an operation of each call; every write returns a `Receipt` and raises nothing: `refused` says why.
+
+    Times are aware datetimes or ISO 8601 text with a zone.
+    """
+
+    @abstractmethod
+    def _accept(self, operation: Operation) -> Receipt:
+        """Write an operation that was just made; refuse one about something that is not here."""
+
+    def write(
+        self,
+        op: str,
+        body: Mapping[str, Any],
+        *,
+        agent: str,
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Write an operation by its name; the methods below are this with the fields of one op each."""
+        try:
+            operation = make_operation(op, body, agent=agent, created_at=created_at, id=id)
+        except Refused as error:
+            return Receipt(id=id if isinstance(id, str) else "", state="refused", detail=str(error))
+        return self._accept(operation)
+
+    def post(
+        self,
+        text: str,
+        *,
+        agent: str,
+        kind: str = "thought",
+        project: str | None = None,
+        to: str | None = None,
+        due_at: Moment | None = None,
+        origin: str = "agent",
+        source: str | None = None,
+        thread: str | None = None,
+        held: bool | None = None,
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Write a thought; a `question`, `commitment` or `handoff` stays open until it is resolved."""
+        body: dict[str, Any] = {
+            "text": text,
+            "kind": kind,
+            "project": project,
+            "to": to,
+            "due_at": due_at,
+            "origin": origin,
+        }
+        body |= {"source": source, "thread": thread, "held": held}
+        return self.write("thought", body, agent=agent, created_at=created_at, id=id)
+
+    def fact(
+        self,
+        subject: str,
+        key: str,
+        value: str,
+        *,
+        agent: str,
+        confidence: float = 1.0,
+        valid_from: Moment | None = None,
+        valid_until: Moment | None = None,
+        source: str | None = None,
+        origin: str = "agent",
+        project: str | None = None,
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Write the value of (subject, key); the newest by its own time is the current one."""
+        body = {"subject": subject, "key": key, "value": value, "confidence": confidence, "origin": origin}
+        body |= {"valid_from": valid_from, "valid_until": valid_until, "source": source, "project": project}
+        return self.write("fact", body, agent=agent, created_at=created_at, id=id)
+
+    def heartbeat(
+        self,
+        *,
+        agent: str,
+        focus: str,
+        project: str | None = None,
+        status: str = "active",
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Say what the agent is doing now."""
+        return self.write(
+            "heartbeat",
+            {"focus": focus, "project": project, "status": status},
+            agent=agent,
+            created_at=created_at,
+            id=id,
+        )
+
+    def resolve(
+        self,
+        item: str,
+        *,
+        agent: str,
+        status: str = "done",
+        note: str | None = None,
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Close an open item as `done`, `dropped`, `answered` or `acknowledged`."""
+        return self.write(
+            "resolve", {"item": item, "status": status, "note": note}, agent=agent, created_at=created_at, id=id
+        )
+
+    def assign(
+        self, item: str, to: str, *, agent: str, created_at: Moment | None = None, id: str | None = None
+    ) -> Receipt:
+        """Hand an open item to an agent or a person."""
+        return self.write("assign", {"item": item, "to": to}, agent=agent, created_at=created_at, id=id)
+
+    def snooze(
+        self, item: str, until: Moment, *, agent: str, created_at: Moment | None = None, id: str | None = None
+    ) -> Receipt:
+        """Keep an open item off the pages until a time."""
+        return self.write("snooze", {"item": item, "until": until}, agent=agent, created_at=created_at, id=id)
+
+    def pin(
+        self,
+        target: str,
+        *,
+        agent: str,
+        pinned: bool = True,
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Pin a memory, or unpin it."""
+        return self.write("pin", {"target": target, "pinned": pinned}, agent=agent, created_at=created_at, id=id)
+
+    def retract(
+        self,
+        target: str,
+        *,
+        agent: str,
+        reason: str | None = None,
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Take a memory back: it leaves pages, search and graph, and stays in the log."""
+        return self.write("retract", {"target": target, "reason": reason}, agent=agent, created_at=created_at, id=id)
+
+    def release(self, target: str, *, agent: str, created_at: Moment | None = None, id: str | None = None) -> Receipt:
+        """Let a memory that was held back take part."""
+        return self.write("release", {"target": target}, agent=agent, created_at=created_at, id=id)
