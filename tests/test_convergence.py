@@ -19,6 +19,7 @@ from memory_plane.operations import make_operation
 from memory_plane.plugins import PluginManager
 from memory_plane.settings import Settings
 from memory_plane.store import index
+from memory_plane.sync import exchange
 from memory_plane.types import (
     AgentContext,
     Attention,
@@ -33,6 +34,7 @@ from memory_plane.types import (
     Operation,
     Resolution,
     Routing,
+    SyncReport,
     new_node_id,
 )
 
@@ -324,3 +326,36 @@ def test_rebuild_is_what_was_there(enriched: Plane, history: list[Operation], da
     assert report.operations == len(history)
     plane.rebuild()
     assert whole(plane) == before
+
+
+# --- two machines that sync --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def enriched_too(open_plane: OpenPlane) -> Plane:
+    """A second memory with the same plugins."""
+    return open_plane(NamesPlugin(), AlsoPlugin(), LaterPlugin(), EarlierPlugin())
+
+
+@property_test(40)
+@given(histories(), st.data())
+def test_memories_that_sync_agree_on_all_that_was_said_and_derived(
+    enriched: Plane, enriched_too: Plane, history: list[Operation], data: st.DataObject
+) -> None:
+    one, two = emptied(enriched), emptied(enriched_too)
+    vars(one).pop("store_id", None), vars(two).pop("store_id", None)
+    for operation in data.draw(st.permutations(history)):
+        for plane in data.draw(st.sampled_from([(one,), (two,), (one, two)])):
+            plane.apply(operation)
+            if data.draw(st.booleans()):
+                plane.ingest()
+        if data.draw(st.integers(0, 5)) == 0:
+            exchange(one, two)
+    for _ in range(2):  # what the second one's deferred plugins say goes back
+        exchange(one, two)
+        one.ingest(), two.ingest()
+    exchange(one, two)
+    assert list(one.export()) == list(two.export())
+    assert whole(one) == whole(two)
+    assert exchange(one, two) == SyncReport()
+    assert one.changes(one.cursor(f"push {two.store_id}"), peer=two.store_id).operations == ()

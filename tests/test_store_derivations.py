@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import permutations
 
@@ -114,12 +115,21 @@ def test_highest_score_counts_in_any_order(engine: Database, thought: Operation)
             raise ZeroDivisionError  # undo, for the next order
 
 
-def test_newer_answer_takes_the_place_of_the_older(engine: Database, thought: Operation) -> None:
+def test_answer_of_a_newer_version_takes_the_place_of_the_older(engine: Database, thought: Operation) -> None:
     with engine.writing() as connection:
         record(connection, heard(0.9), heard(0.3, plugin="jev", rank=1))
-        record(connection, heard(0.5))
+        record(connection, replace(heard(0.5), version="2"))
         assert attended(connection) == [(0.5, "tea")]
         assert derivations.count(connection) == 2
+
+
+def test_of_two_answers_of_one_version_the_same_one_counts_in_any_order(engine: Database, thought: Operation) -> None:
+    for order in permutations([heard(0.9, "milk"), heard(0.5)]):
+        with pytest.raises(ZeroDivisionError), engine.writing() as connection:
+            for answer in order:
+                record(connection, answer)
+            assert attended(connection) == [(0.9, "milk")]
+            raise ZeroDivisionError  # undo, for the next order
 
 
 def test_recording_twice_changes_nothing(engine: Database, thought: Operation) -> None:

@@ -14,6 +14,7 @@ from itertools import islice
 from math import isfinite
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from uuid import UUID
 
 from memory_plane.errors import PluginError
 from memory_plane.types import (
@@ -92,10 +93,7 @@ def classification(answer: object, memory: Memory, candidates: Sequence[Candidat
                 raise PluginError(f"resolved a mention to an unknown node {resolution.node!r}")
             known.add(resolution.node)
     for link in _each(found.links, Link, "links"):
-        _text(link.relation, "relation")
-        _unit(link.probability, "probability")
-        _time(link.valid_from, "valid_from", optional=True)
-        _time(link.valid_until, "valid_until", optional=True)
+        _link(link)
         for node in (link.source, link.target):
             if node not in known:
                 raise PluginError(f"linked an unknown node {node!r} by {link.relation!r}")
@@ -113,6 +111,25 @@ def routing(answer: object, agents: Sequence[AgentContext]) -> Routing:
         _unit(attention.score, "score")
         _text(attention.reason, "reason", empty=True)
     return found
+
+
+def received(
+    found: Extraction | None, classified: Classification | None, routed: Routing | None, memory: Memory
+) -> None:
+    """Check what a plugin of another machine said of a memory, whose nodes and agents need not be known here."""
+    if found is not None:
+        extraction(found, memory)
+    for resolution in classified.resolutions if classified is not None else ():
+        _mention(_expect(resolution.mention, Mention, "mention"), memory.text)
+        _unit(resolution.probability, "probability")
+        UUID(resolution.node)
+    for link in classified.links if classified is not None else ():
+        _link(link)
+        UUID(link.source), UUID(link.target)
+    for attention in routed.attention if routed is not None else ():
+        _text(attention.agent, "agent")
+        _unit(attention.score, "score")
+        _text(attention.reason, "reason", empty=True)
 
 
 def vectors(answer: object, texts: Sequence[str]) -> Vectors:
@@ -232,6 +249,13 @@ def _item(item: Item) -> None:
             _text(part, "owner or to")
     _text(item.object, "object")
     _time(item.due_at, "due_at", optional=True)
+
+
+def _link(link: Link) -> None:
+    _text(link.relation, "relation")
+    _unit(link.probability, "probability")
+    _time(link.valid_from, "valid_from", optional=True)
+    _time(link.valid_until, "valid_until", optional=True)
 
 
 def _span_in(part: Mention | Claim, text: str) -> None:

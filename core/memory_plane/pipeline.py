@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import reduce
@@ -13,12 +13,13 @@ from sqlalchemy import Connection
 
 from memory_plane.answers import unite
 from memory_plane.database import Database
-from memory_plane.errors import PluginError
+from memory_plane.errors import PluginError, StoreError
 from memory_plane.operations import make_operation, memory_of
 from memory_plane.recall import attention
 from memory_plane.recall.candidates import Candidates, Known, candidates, outdated
-from memory_plane.store import corrections, cursors, derivations, enrichment, log, operations
+from memory_plane.store import corrections, cursors, derivations, enrichment, feed, log, operations
 from memory_plane.store.codec import Derivation
+from memory_plane.store.feed import NOTHING, Delivery
 from memory_plane.types import AgentContext, Candidate, Classification, Extraction, Memory, Node, Operation, Receipt
 
 if TYPE_CHECKING:
@@ -51,45 +52,72 @@ class Pipeline:
         self._interests = declared | {name.lower(): tuple(agent.interests) for name, agent in settings.agents.items()}
 
     def write(
-        self, batch: Sequence[Operation], *, strict: bool = True, cursor: tuple[str, str] | None = None
+        self,
+        batch: Sequence[Operation],
+        *,
+        strict: bool = True,
+        cursor: tuple[str, str] | None = None,
+        delivery: Delivery = NOTHING,
     ) -> list[Receipt]:
         """Append operations in one transaction and enrich the memories that are new; one receipt each, in order.
 
         `cursor` is (plugin, place) and commits with them. `strict` refuses an operation about something that is not
-        here; replay and sync wait for it to come. Raise `StoreError` when nothing could be stored.
+        here; replay and sync wait for it to come. What a `delivery` has the answers for is not asked about again.
+        Raise `StoreError` when nothing could be stored.
         """
         now = datetime.now(UTC)
         receipts: list[Receipt] = []
         fresh: list[tuple[int, Memory, datetime]] = []
+        new: set[str] = set()
         with self._database.writing() as connection:
             for operation in batch:
                 refusal = corrections.refusal(connection, operation) if strict else None
                 if refusal is not None:
                     receipts.append(Receipt(id=operation.id, state="refused", detail=refusal))
                     continue
-                appended = operations.append(connection, operation, now)
+                appended = operations.append(connection, operation, now, delivery)
                 receipts.append(_receipt(operation, appended))
                 memory = memory_of(operation) if appended.new else None
-                if memory is not None:
+                if memory is not None and operation.id not in delivery.answers:
                     enrichment.put(connection, appended.seq, (enrichment.INLINE,))
-                    fresh.append((appended.seq, memory, now if appended.ahead else operation.created_at))
+                    fresh.append((appended.seq, memory, appended.at))
+                new |= {operation.id} if appended.new else set()
+            self._take_in(connection, delivery, new)
             if cursor is not None:
                 cursors.put(connection, *cursor)
         if fresh and not self._recovered:
             self._recovered = True
             self._finish_before(fresh[0][0], now)
         for seq, memory, at in fresh:
-            self._enrich_safely(seq, memory, at)
+            self._enrich_safely(seq, memory, at, late=delivery.peer is not None)
         return receipts
 
-    def enrich(self, seq: int, memory: Memory, at: datetime) -> None:
-        """Ask the plugins about a stored memory and record their answers; repeating it changes nothing."""
+    def _take_in(self, connection: Connection, delivery: Delivery, new: Collection[str]) -> None:
+        """Keep the answers that came along, and have those plugins asked that another machine does not have."""
+        for id in delivery.answers:
+            found = log.get(connection, id)
+            memory = None if found is None else memory_of(found[1])
+            if found is None or memory is None:
+                continue
+            seq, at = found[0], log.effective(connection, found[0])
+            answered = feed.take_in(connection, seq, memory, at, delivery, new=id in new)
+            for plugin in answered:
+                enrichment.done(connection, plugin, seq)
+            if id in new:
+                missing = self._plugins.deferred if answered else (enrichment.INLINE,)
+                enrichment.put(connection, seq, [name for name in missing if name not in answered])
+
+    def enrich(self, seq: int, memory: Memory, at: datetime, *, late: bool = False) -> None:
+        """Ask the plugins about a stored memory and record their answers; repeating it changes nothing.
+
+        Answers that come `late` may find the memory passed on to other machines already.
+        """
         for attempt in range(ATTEMPTS):
             answers, asked = self.ask(memory)
             with self._database.writing(durable=False) as connection:
                 if attempt + 1 < ATTEMPTS and outdated(connection, asked):
                     continue  # another writer met the same new names meanwhile: they are its nodes now
-                derivations.record(connection, seq, memory, at, answers)
+                derivations.record(connection, seq, memory, at, answers, late=late)
                 enrichment.put(connection, seq, self._plugins.deferred)
                 enrichment.done(connection, enrichment.INLINE, seq)
                 return
@@ -134,7 +162,7 @@ class Pipeline:
                 before = list(derivations.answers(connection, seq))
                 derivations.discard(connection, seq)
                 for answer in answers:
-                    derivations.keep(connection, seq, memory, answer)
+                    derivations.keep(connection, seq, memory, answer, late=True)
                 if derivations.visible(connection, seq, memory):
                     derivations.apply_all(connection, seq)
                 enrichment.done(connection, enrichment.INLINE, seq)
@@ -163,14 +191,17 @@ class Pipeline:
             entries = enrichment.due(connection, now, limit)
         return sum(self._defer(plugin, seq, tries, now) for plugin, seq, tries in entries)
 
-    def _enrich_safely(self, seq: int, memory: Memory, at: datetime) -> None:
+    def _enrich_safely(self, seq: int, memory: Memory, at: datetime, *, late: bool) -> None:
         """The memory is stored: what goes wrong here is for the log, and the queue will have it done again."""
         try:
-            self.enrich(seq, memory, at)
+            self.enrich(seq, memory, at, late=late)
         except Exception:
             if self._plugins.strict:
                 raise
             logger.warning("memory %s is stored, but could not be enriched", memory.id, exc_info=True)
+            with suppress(StoreError), self._database.writing(durable=False) as connection:
+                again = datetime.now(UTC) + FIRST_RETRY
+                enrichment.postpone(connection, enrichment.INLINE, seq, again, "could not be enriched")
 
     def _finish_before(self, seq: int, now: datetime) -> None:
         """Enrich what a process that died left undone, a little at each start; `work` does the rest."""
@@ -195,14 +226,14 @@ class Pipeline:
                 return False
             enrichment.done(connection, plugin, seq)
             if stored is not None and isinstance(answer, Derivation):
-                derivations.record(connection, seq, *stored, [answer])
+                derivations.record(connection, seq, *stored, [answer], late=True)
         return isinstance(answer, Derivation)
 
     def _enrich_again(self, seq: int) -> bool:
         with self._database.reading() as connection:
             stored = log.memory(connection, seq)
         if stored is not None:
-            self._enrich_safely(seq, *stored)
+            self._enrich_safely(seq, *stored, late=True)
         return stored is not None
 
     def _inputs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -13,17 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
-from memory_plane import models, schema, spool
+from memory_plane import arrivals, models, schema, spool
 from memory_plane.database import Database
 from memory_plane.errors import Refused, StoreError
 from memory_plane.failures import FailureLog
-from memory_plane.operations import make_operation, memory_of, parse_operation
+from memory_plane.operations import make_operation, memory_of
 from memory_plane.recall import graph, search, state, stats
 from memory_plane.recall.snapshot import MemorySnapshot
 from memory_plane.settings import Settings
-from memory_plane.store import cursors, derivations, enrichment, log, marks, rebuild
+from memory_plane.store import cursors, derivations, enrichment, feed, log, marks, rebuild
+from memory_plane.store.feed import NOTHING, Delivery
 from memory_plane.types import (
     KINDS,
+    Changes,
     Event,
     Fact,
     Graph,
@@ -120,25 +122,81 @@ class Plane(Writes):
 
     def apply_all(self, batch: Sequence[Operation]) -> list[Receipt]:
         """Write operations of another machine in one transaction; what they are about may come later."""
-        checked: list[Operation | Receipt] = [_checked(operation) for operation in batch]
-        stored = iter(self._stored([one for one in checked if isinstance(one, Operation)], strict=False))
+        records = [log.record(operation) for operation in batch]
+        try:
+            return self.merge(records)
+        except StoreError as error:
+            return self._refused(batch, error)
+
+    def merge(
+        self,
+        operations: Sequence[Mapping[str, Any]],
+        derivations: Sequence[Mapping[str, Any]] = (),
+        *,
+        peer: str | None = None,
+        cursor: tuple[str, str] | None = None,
+    ) -> list[Receipt]:
+        """Write what another store told (`peer` is its id) or an outbox kept, in one transaction and in any order.
+
+        The records are those of `changes()` and `export()`; a bad one is refused, the others go on. One receipt an
+        operation. Raise `StoreError` when nothing could be written.
+        """
+        checked, delivery = arrivals.read(operations, derivations, peer)
+        batch = [one for one in checked if isinstance(one, Operation)]
+        stored = iter(self.store(batch, strict=False, cursor=cursor, delivery=delivery))
         return [next(stored) if isinstance(one, Operation) else one for one in checked]
+
+    def changes(self, since: str | None = None, *, peer: str | None = None, limit: int = 500) -> Changes:
+        """Return what the store `peer` does not know since a cursor, None for the beginning; see `merge()`.
+
+        Raise `Refused` for a cursor that this memory never gave.
+        """
+        with self.database.reading() as connection:
+            return feed.changes(connection, since, peer, limit)
+
+    @cached_property
+    def store_id(self) -> str:
+        """The id of this memory among those that it exchanges changes with."""
+        with self.database.reading() as connection:
+            known = feed.identity(connection)
+        if known is not None:
+            return known
+        with self.database.writing() as connection:
+            return feed.identify(connection)
+
+    def cursor(self, name: str) -> str | None:
+        """Return where `name` was read up to, None before the first time."""
+        with self.database.reading() as connection:
+            return cursors.get(connection, name)
+
+    def keep_cursor(self, name: str, value: str) -> None:
+        """Keep where `name` was read up to."""
+        with self.database.writing() as connection:
+            cursors.put(connection, name, value)
 
     def _stored(self, batch: Sequence[Operation], *, strict: bool) -> list[Receipt]:
         try:
             return self.store(batch, strict=strict)
         except StoreError as error:
-            logger.warning("nothing was written", exc_info=True)
-            return [Receipt(id=operation.id, state="refused", detail=str(error)) for operation in batch]
+            return self._refused(batch, error)
+
+    def _refused(self, batch: Sequence[Operation], error: StoreError) -> list[Receipt]:
+        logger.warning("nothing was written: %s", error)
+        return [Receipt(id=operation.id, state="refused", detail=str(error)) for operation in batch]
 
     def store(
-        self, batch: Sequence[Operation], *, strict: bool, cursor: tuple[str, str] | None = None
+        self,
+        batch: Sequence[Operation],
+        *,
+        strict: bool,
+        cursor: tuple[str, str] | None = None,
+        delivery: Delivery = NOTHING,
     ) -> list[Receipt]:
         """Write operations in one transaction and raise `StoreError` when nothing could be written.
 
         `strict` refuses an operation about something that is not here; `cursor` is (plugin, place), kept with them.
         """
-        receipts = self._pipeline.write(batch, strict=strict, cursor=cursor)
+        receipts = self._pipeline.write(batch, strict=strict, cursor=cursor, delivery=delivery)
         if any(receipt.state == "stored" for receipt in receipts):
             self._renderer.mark_dirty()
         return receipts
@@ -181,9 +239,7 @@ class Plane(Writes):
         return sum(self._take_in(answer) for _, answer in answers)
 
     def _poll(self, plugin: str) -> int:
-        with self.database.reading() as connection:
-            cursor = cursors.get(connection, plugin)
-        answers = self.plugins.ingest(Poll(cursor=cursor), plugin=plugin)
+        answers = self.plugins.ingest(Poll(cursor=self.cursor(plugin)), plugin=plugin)
         return sum(self._take_in(answer, plugin) for _, answer in answers)
 
     def _take_in(self, answer: Ingested, plugin: str | None = None) -> int:
@@ -401,14 +457,6 @@ class Plane(Writes):
                 yield json.dumps(record, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
                 if progress is not None:
                     progress(done, total)
-
-
-def _checked(operation: Operation) -> Operation | Receipt:
-    """Trust nobody's operation: check and redact it as any other input."""
-    try:
-        return parse_operation(log.record(operation))
-    except Refused as error:
-        return Receipt(id=operation.id, state="refused", detail=str(error))
 
 
 def _moment(name: str, at: Moment | None) -> datetime | None:

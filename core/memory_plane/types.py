@@ -398,12 +398,31 @@ class IngestReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SyncReport:
+    """One exchange with another memory: operations that were new here and there, and what was refused and why."""
+
+    pulled: int = 0
+    pushed: int = 0
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RebuildReport:
     """What was folded anew; `changed` has the ids of memories about which plugins now say something else."""
 
     operations: int
     derivations: int
     changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What one store tells another, as JSON holds it; `cursor` is where to go on, at once if there is `more`."""
+
+    operations: tuple[Mapping[str, Any], ...]
+    derivations: tuple[Mapping[str, Any], ...]
+    cursor: str
+    more: bool
 
 
 class Snapshot(Protocol):

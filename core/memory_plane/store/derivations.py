@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, select
+from sqlalchemy import Connection, bindparam, delete, func, select, tuple_
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -19,6 +19,7 @@ _visible = {
     table: Prepared(select(table.c.visible).where(table.c.seq == bindparam("row")))
     for table in (models.thoughts, models.facts)
 }
+_next_change = select(func.coalesce(func.max(_derivations.c.changed), 0) + 1)
 _of_memory = Prepared(
     select(_derivations.c.plugin, _derivations.c.version, _derivations.c.rank, _derivations.c.answer)
     .where(_derivations.c.seq == bindparam("row"))
@@ -29,18 +30,31 @@ _of_memory = Prepared(
 @Prepared
 def _put(insert: Any) -> Any:
     statement = insert(_derivations)
-    newer = {"version": statement.excluded.version, "answer": statement.excluded.answer}
-    return statement.on_conflict_do_update(index_elements=["seq", "rank", "plugin"], set_=newer)
+    newer = {name: statement.excluded[name] for name in ("version", "answer", "received_from", "changed")}
+    theirs, ours = (tuple_(columns.version, columns.answer) for columns in (statement.excluded, _derivations.c))
+    return statement.on_conflict_do_update(index_elements=["seq", "rank", "plugin"], set_=newer, where=theirs > ours)
 
 
-def record(connection: Connection, seq: int, memory: Memory, at: datetime, derivations: Iterable[Derivation]) -> None:
-    """Keep new derivations, and fold them while the memory is visible: in one order, whichever came first."""
+def record(
+    connection: Connection,
+    seq: int,
+    memory: Memory,
+    at: datetime,
+    derivations: Iterable[Derivation],
+    *,
+    peer: str | None = None,
+    late: bool = False,
+) -> None:
+    """Keep new derivations, and fold them while the memory is visible: in one order, whichever came first.
+
+    `peer` is the store that gave them; those that come `late`, after their memory was passed on, are numbered.
+    """
     shown = visible(connection, seq, memory)
     known = shown and any(answers(connection, seq))
     if known:
         remove_all(connection, seq)
     for derivation in sorted(derivations, key=lambda one: (one.rank, one.plugin)):
-        keep(connection, seq, memory, derivation)
+        keep(connection, seq, memory, derivation, peer=peer, late=late)
         if shown and not known:
             fold(connection, seq, memory, at, derivation)
     if known:
@@ -53,8 +67,16 @@ def visible(connection: Connection, seq: int, memory: Memory) -> bool:
     return bool(_visible[table].scalar(connection, row=seq))
 
 
-def keep(connection: Connection, seq: int, memory: Memory, derivation: Derivation) -> None:
-    """Store one answer, in place of an older one of the same plugin."""
+def keep(
+    connection: Connection,
+    seq: int,
+    memory: Memory,
+    derivation: Derivation,
+    *,
+    peer: str | None = None,
+    late: bool = False,
+) -> None:
+    """Store one answer; of two that a plugin gave on two machines, the greater one counts on both."""
     _put.run(
         connection,
         seq=seq,
@@ -62,6 +84,8 @@ def keep(connection: Connection, seq: int, memory: Memory, derivation: Derivatio
         plugin=derivation.plugin,
         version=derivation.version,
         answer=encode(memory, derivation),
+        received_from=peer,
+        changed=connection.execute(_next_change).scalar_one() if late else None,
     )
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import count
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Integer, and_, bindparam, insert, or_, select, update
+from sqlalchemy import Connection, Integer, and_, bindparam, delete, insert, or_, select, update
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -73,6 +73,12 @@ def set_visible(connection: Connection, seq: int, operation: Operation, visible:
     _show(connection, seq, operation.id, was=known["indexed"], shown=False)
     derivations.remove_all(connection, seq)
     _settle_before(connection, operation.id, known, _following(connection, operation.id, known))
+
+
+def remove(connection: Connection, seq: int, operation: Operation) -> None:
+    """Take a value out for good, so that `fold` can put it in anew."""
+    set_visible(connection, seq, operation, visible=False)
+    connection.execute(delete(_facts).where(_facts.c.seq == seq))
 
 
 def document(seq: int, operation: Operation) -> index.Document:

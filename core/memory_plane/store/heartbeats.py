@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Any
 
@@ -49,3 +50,20 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
 def wrote(connection: Connection, agent: str, at: datetime) -> None:
     """Note that the agent wrote at this time, if it is later than what is noted."""
     _wrote.run(connection, agent=agent, written_at=at)
+
+
+def refold(connection: Connection, agent: str) -> None:
+    """Find the agent's newest heartbeat and its last write in the log again."""
+    log = models.operations
+    at = models.effective()
+    own = select(log.c.seq, log.c.body, at.label("at")).where(log.c.agent == agent)
+    newest = connection.execute(
+        own.where(log.c.op == "heartbeat").order_by(at.desc(), log.c.id.desc()).limit(1)
+    ).first()
+    written_at = connection.execute(own.order_by(at.desc()).limit(1)).one().at
+    values: dict[str, Any] = {"written_at": written_at}
+    if newest is not None:
+        body = json.loads(newest.body)
+        values |= {"seq": newest.seq, "focus": body["focus"], "project": body.get("project")}
+        values |= {"status": body["status"], "at": newest.at}
+    connection.execute(update(_agents).where(_agents.c.agent == agent).values(**values))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, bindparam, func, or_, select
 
 from memory_plane import models
 from memory_plane.operations import BODIES, TEXT_FIELD, iso, memory_of
@@ -32,7 +32,9 @@ _new = Prepared(
 _prefix = select(_log.c.id).where(_log.c.id.between(bindparam("low"), bindparam("high"))).limit(10)
 
 
-def insert(connection: Connection, operation: Operation, effective_at: datetime) -> int | None:
+def insert(
+    connection: Connection, operation: Operation, effective_at: datetime, received_from: str | None = None
+) -> int | None:
     """Add an operation; return its row, None where its id is there already."""
     words, body = _apart(operation)
     seq: int | None = _new.scalar(
@@ -45,6 +47,7 @@ def insert(connection: Connection, operation: Operation, effective_at: datetime)
         target=target_of(operation),
         text=words,
         body=body,
+        received_from=received_from,
     )
     return seq
 
@@ -75,6 +78,14 @@ def at(connection: Connection, seq: int) -> Operation:
     return _restore(_by_seq.first(connection, seq=seq))
 
 
+def effective(connection: Connection, seq: int) -> datetime:
+    """Return the time that the operation in this row counts from; it must be there."""
+    row = _by_seq.first(connection, seq=seq)
+    assert row is not None
+    at: datetime = row.effective
+    return at
+
+
 def find(connection: Connection, prefix: str) -> list[str]:
     """Return up to 10 ids that begin with `prefix` (hexadecimal digits, dashes allowed)."""
     digits = prefix.replace("-", "").lower()
@@ -93,6 +104,17 @@ def replay(connection: Connection, batch: int = 1000) -> Iterator[tuple[int, Ope
     """Yield every operation as (row, operation, effective time) in (created_at, id) order."""
     ordered = select(*_columns, _effective).order_by(_log.c.created_at, _log.c.id)
     for row in connection.execute(ordered.execution_options(yield_per=batch)):
+        yield row.seq, _restore(row), row.effective
+
+
+def between(
+    connection: Connection, after: int, end: int, peer: str | None, batch: int = 200
+) -> Iterator[tuple[int, Operation, datetime]]:
+    """Yield what was written in the rows behind `after` up to `end`, but for what came from `peer`."""
+    rows = select(*_columns, _effective).where(_log.c.seq > after, _log.c.seq <= end).order_by(_log.c.seq)
+    if peer is not None:
+        rows = rows.where(or_(_log.c.received_from.is_(None), _log.c.received_from != peer))
+    for row in connection.execute(rows.execution_options(yield_per=batch)):
         yield row.seq, _restore(row), row.effective
 
 

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
-from memory_plane.store import corrections, facts, heartbeats, log, thoughts
+from memory_plane.store import corrections, facts, heartbeats, log, stamps, thoughts
+from memory_plane.store.feed import NOTHING, Delivery
 from memory_plane.types import Operation
 
 AHEAD = timedelta(minutes=5)
@@ -30,26 +31,35 @@ _FOLDS: dict[str, Fold] = {
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """What became of an operation: its row, whether it is `new`, whether its id held other content (`clash`)."""
+    """What became of an operation: its row, the time it counts from, whether it is `new`, whether its id held other
+    content (`clash`), and whether its clock was `ahead`.
+    """
 
     seq: int
+    at: datetime
     new: bool
     clash: bool = False
     ahead: bool = False
 
 
-def append(connection: Connection, operation: Operation, now: datetime) -> Appended:
-    """Insert the operation unless its id is there, and fold it. The caller's transaction makes both one step."""
-    ahead = operation.created_at > now + AHEAD
-    effective_at = now if ahead else operation.created_at
-    seq = log.insert(connection, operation, effective_at)
+def append(connection: Connection, operation: Operation, now: datetime, delivery: Delivery = NOTHING) -> Appended:
+    """Insert the operation unless its id is there, and fold it. The caller's transaction makes both one step.
+
+    Only the store that takes it first stamps it; of two stamps the earlier one counts.
+    """
+    stamp = delivery.stamps.get(operation.id)
+    ahead = delivery.peer is None and stamp is None and operation.created_at > now + AHEAD
+    effective_at = stamp or (now if ahead else operation.created_at)
+    seq = log.insert(connection, operation, effective_at, delivery.peer)
     if seq is None:
         known = log.get(connection, operation.id)
         assert known is not None
         same = (known[1].op, known[1].agent, known[1].body) == (operation.op, operation.agent, operation.body)
-        return Appended(known[0], new=False, clash=not same)
+        if same and stamp is not None:
+            stamps.lower(connection, *known, stamp)
+        return Appended(known[0], effective_at, new=False, clash=not same)
     fold(connection, seq, operation, effective_at)
-    return Appended(seq, new=True, ahead=ahead)
+    return Appended(seq, effective_at, new=True, ahead=ahead)
 
 
 def fold(connection: Connection, seq: int, operation: Operation, effective_at: datetime) -> None:
