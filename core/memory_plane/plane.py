@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
-from memory_plane import arrivals, models, schema, spool
+from memory_plane import arrivals, intake, models, schema, spool
 from memory_plane.database import Database
 from memory_plane.errors import Refused, StoreError
 from memory_plane.failures import FailureLog
-from memory_plane.operations import make_operation, memory_of
+from memory_plane.operations import memory_of
 from memory_plane.recall import graph, search, state, stats
 from memory_plane.recall.snapshot import MemorySnapshot
 from memory_plane.settings import Settings
@@ -29,11 +29,9 @@ from memory_plane.types import (
     Event,
     Fact,
     Graph,
-    Ingested,
     IngestReport,
     OpenItem,
     Operation,
-    Poll,
     Pulse,
     RebuildReport,
     Recall,
@@ -207,54 +205,32 @@ class Plane(Writes):
         """Keep an agent's raw event on disk until `ingest` turns it into operations."""
         spool.put(self.home, event)
 
-    def ingest(self) -> IngestReport:
+    def sources(self) -> tuple[str, ...]:
+        """Return the plugins that may have something to give to `ingest`."""
+        return intake.sources(self)
+
+    def ingest(self, source: str | None = None) -> IngestReport:
         """Turn the spooled events into operations, poll every plugin, and work the queue of the deferred ones.
 
+        With the `source` of `sources()`, take in what is of that plugin alone, and leave the queue.
         Raise `StoreError` when nothing can be stored; what was not stored is taken in by the next call.
         """
-        known = len(self.plugins.failures)
-        events, stored = 0, 0
-        for path, event in spool.read(self.home):
-            if event is None:
-                spool.set_aside(path)
-            elif event.agent in self.plugins.agents:  # others wait for their plugin
-                taken = self._take_event(event)
-                spool.failed(path) if taken is None else spool.done(path)
-                events += taken is not None
-                stored += taken or 0
-        names = [info.name for info in self.plugins.infos() if info.state == "active" and "ingest" in info.hooks]
-        stored += sum(self._poll(name) for name in names)
+        known = self.plugins.failures
+        events, stored = intake.take_events(self, source)
+        names = self.sources() if source is None else (source,)
+        stored += sum(intake.poll(self, name) for name in names)
+        enriched = self.work_queue() if source is None else 0
+        new = [failure for failure in self.plugins.failures if not any(failure is one for one in known)]
+        return IngestReport(
+            events=events, polled=len(names), stored=stored, enriched=enriched, failures=tuple(map(str, new))
+        )
+
+    def work_queue(self) -> int:
+        """Ask the deferred plugins about the memories that wait for them; return how many were enriched."""
         enriched = self._pipeline.work(datetime.now(UTC))
         if enriched:
             self._renderer.mark_dirty()
-        failures_now = tuple(str(failure) for failure in self.plugins.failures[known:])
-        return IngestReport(events=events, polled=len(names), stored=stored, enriched=enriched, failures=failures_now)
-
-    def _take_event(self, event: Event) -> int | None:
-        """Return how many operations an event became, None if its plugin failed on it."""
-        failures = len(self.plugins.failures)
-        answers = self.plugins.ingest(event)
-        if len(self.plugins.failures) > failures:
-            return None
-        return sum(self._take_in(answer) for _, answer in answers)
-
-    def _poll(self, plugin: str) -> int:
-        answers = self.plugins.ingest(Poll(cursor=self.cursor(plugin)), plugin=plugin)
-        return sum(self._take_in(answer, plugin) for _, answer in answers)
-
-    def _take_in(self, answer: Ingested, plugin: str | None = None) -> int:
-        """Check and redact what a plugin gave, and store it together with its cursor."""
-        batch = []
-        for one in answer.operations:
-            try:
-                batch.append(
-                    make_operation(one.op, one.body, agent=one.agent, created_at=one.created_at, id=one.id or None)
-                )
-            except Refused as error:
-                logger.warning("an operation of agent %r was refused: %s", one.agent, error)
-        cursor = (plugin, answer.cursor) if plugin is not None and answer.cursor is not None else None
-        receipts = self.store(batch, strict=False, cursor=cursor) if batch or cursor else []
-        return sum(receipt.state == "stored" for receipt in receipts)
+        return enriched
 
     # --- reads ---------------------------------------------------------------------------------------------------
 
