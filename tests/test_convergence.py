@@ -152,6 +152,7 @@ about = st.one_of(
     st.tuples(st.just("pin"), made({"pinned": st.booleans()})),
     st.tuples(st.just("retract"), made({})),
     st.tuples(st.just("release"), made({})),
+    st.tuples(st.just("forget"), made({})),
 )
 
 

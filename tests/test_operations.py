@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_plane.errors import Refused
-from memory_plane.operations import BODIES, MAX_TEXT, iso, make_operation, memory_of, parse_operation
-from memory_plane.store.log import record
+from memory_plane.operations import BODIES, MAX_TEXT, iso, make_operation, memory_of, parse_operation, record_of
 from memory_plane.types import EPOCH, NAMESPACE, Memory, Operation
 
 ID = "0b5c6b0e-7d53-4c7e-9f2b-2f6f6f0e9a11"
@@ -27,6 +26,7 @@ VALID: dict[str, dict[str, Any]] = {
     "pin": {"target": ID, "pinned": False},
     "retract": {"target": ID, "reason": "wrong"},
     "release": {"target": ID},
+    "forget": {"target": ID},
 }
 
 
@@ -210,8 +210,8 @@ def test_ids_and_times_are_never_taken_for_secrets(id: UUID, at: datetime) -> No
 @pytest.mark.parametrize("op", BODIES)
 def test_operation_is_read_back_from_its_record(op: str) -> None:
     operation = make(op)
-    assert parse_operation(record(operation)) == operation
-    without_id = {name: value for name, value in record(operation).items() if name != "id"}
+    assert parse_operation(record_of(operation)) == operation
+    without_id = {name: value for name, value in record_of(operation).items() if name != "id"}
     assert parse_operation(without_id) == operation
 
 
@@ -219,7 +219,7 @@ def test_record_of_an_unknown_operation_is_kept_as_it_is() -> None:
     body = {"parts": [{"a": 1, "b": [True, None, 0.5]}], "text": "new"}
     future = {"id": ID, "op": "split", "agent": "muse", "created_at": iso(AT), "body": body}
     operation = parse_operation(future)
-    assert record(operation) == future
+    assert record_of(operation) == future
     assert memory_of(operation) is None
 
 
@@ -227,7 +227,7 @@ def test_record_of_an_unknown_operation_has_its_secrets_cut_and_its_own_id() -> 
     future = {"op": "split", "agent": "muse", "created_at": iso(AT), "body": {"text": "password=hunter2-Zx81!"}}
     operation = parse_operation(future)
     assert "hunter2" not in operation.body["text"]
-    assert parse_operation(record(operation)) == operation == parse_operation(future)
+    assert parse_operation(record_of(operation)) == operation == parse_operation(future)
 
 
 @pytest.mark.parametrize(
@@ -299,4 +299,4 @@ def test_any_text_is_taken_or_refused_by_name(text: str, op: str) -> None:
     except Refused as refusal:
         assert str(refusal).startswith(f"{field}: ")
     else:
-        assert parse_operation(record(operation)) == operation
+        assert parse_operation(record_of(operation)) == operation

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection
 
 from memory_plane.database import Database
-from memory_plane.operations import parse_operation
+from memory_plane.operations import parse_operation, record_of
 from memory_plane.store import log
 from memory_plane.types import Operation
 
@@ -42,7 +42,7 @@ def test_operation_comes_back_as_it_was_written(
     with engine.writing() as connection:
         (seq,) = insert(connection, written)
         assert log.get(connection, written.id) == (seq, written)
-        assert parse_operation(log.record(written)) == written
+        assert parse_operation(record_of(written)) == written
 
 
 def test_operation_is_inserted_once(engine: Database, operation: MakeOperation) -> None:

@@ -14,13 +14,14 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from memory_plane.errors import ConfigurationError, StoreError
+from memory_plane.errors import ConfigurationError, StoreBusy, StoreError
 
 if TYPE_CHECKING:
     from memory_plane.settings import Settings
 
+_LOCKED = "database is locked"
 _CAUSES = (
-    ("database is locked", "another process has held it locked for more than {timeout:g} s; try again when it is done"),
+    (_LOCKED, "another process has held it locked for more than {timeout:g} s; try again when it is done"),
     ("database or disk is full", "the disk is full; free some space and try again"),
     ("readonly database", "it is read-only; check the permissions of the file and its folder"),
     ("unable to open database file", "it cannot be opened; check that its folder exists and may be written"),
@@ -29,6 +30,10 @@ _CAUSES = (
     ("file is not a database", "the file is no database; move it away, or correct `database` in the configuration"),
     ("no such table", "it has no tables yet; run: memory-plane db upgrade"),
 )
+
+
+_FITS_INTO_MEMORY = 256 * 1024 * 1024
+"""Up to this size a file is rewritten by way of memory, beyond it by way of the system's folder for temporary files."""
 
 
 class Database:
@@ -92,6 +97,23 @@ class Database:
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
+    def log_is_free(self, wait: float) -> bool:
+        """Fold the write-ahead log into the file and empty it; False if a reader needs it for longer than `wait` s."""
+        with self._guarded(), self._alone(wait) as driver:
+            return driver is None or _emptied(driver)
+
+    def rewrite(self, wait: float) -> bool:
+        """Write the file anew, so that it holds what the tables hold and no byte more; False as with `log_is_free`.
+
+        SQLite leaves copies of moved rows in the gaps of its pages, which no setting of it clears.
+        """
+        with self._guarded(), self._alone(wait) as driver:
+            if driver is None:
+                return True
+            driver.execute(f"PRAGMA temp_store = {'MEMORY' if self.size() < _FITS_INTO_MEMORY else 'FILE'}")
+            driver.execute("VACUUM")
+            return _emptied(driver)
+
     def close(self) -> None:
         """Close every connection; the last one to go folds the write-ahead log into the file."""
         while self._idle:
@@ -114,6 +136,18 @@ class Database:
             connection.close()
             raise
         self._idle.append(connection)
+
+    @contextmanager
+    def _alone(self, wait: float) -> Iterator[Any]:
+        """Lend a driver's connection that nobody else will use; None where a server takes care of its own files."""
+        if not self._is_sqlite:
+            yield None
+            return
+        with self.engine.connect() as connection:
+            connection.detach()
+            driver: Any = connection.connection.dbapi_connection
+            driver.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
+            yield driver
 
     def _sqlite_engine(self) -> Engine:
         if self.path is None:
@@ -191,19 +225,27 @@ class Database:
         try:
             yield
         except PoolTimeout as error:
-            raise StoreError(f"database {self._name!r}: all connections are busy; try again") from error
+            raise StoreBusy(f"database {self._name!r}: all connections are busy; try again") from error
         except DBAPIError as error:
-            raise StoreError(self._explain(error.orig)) from error
+            raise self._told(error.orig) from error
         except sqlite3.Error as error:
-            raise StoreError(self._explain(error)) from error
+            raise self._told(error) from error
 
     @property
     def _name(self) -> str:
         return str(self.path or self.url.render_as_string(hide_password=True))
 
-    def _explain(self, error: BaseException | None) -> str:
+    def _told(self, error: BaseException | None) -> StoreError:
+        """Say in one line what the driver means."""
         said = str(error).lower()
         for sign, cause in _CAUSES:
             if sign in said:
-                return f"database {self._name!r}: {cause.format(timeout=self.timeout)}"
-        return f"database {self._name!r} failed: {error}"
+                kind = StoreBusy if sign == _LOCKED else StoreError
+                return kind(f"database {self._name!r}: {cause.format(timeout=self.timeout)}")
+        return StoreError(f"database {self._name!r} failed: {error}")
+
+
+def _emptied(driver: Any) -> bool:
+    """Whether the write-ahead log could be folded into the file and cut to nothing."""
+    busy, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy

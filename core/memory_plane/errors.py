@@ -21,5 +21,13 @@ class StoreError(MemoryPlaneError):
     """The database cannot be used now: locked, full, read-only, corrupt or gone."""
 
 
+class StoreBusy(StoreError):
+    """Another process has held the database for too long; it is sound, and free again soon."""
+
+
+class HubUnreachable(MemoryPlaneError):
+    """No hub that is ours answers."""
+
+
 class Refused(MemoryPlaneError):
     """The input of a write is not acceptable; the message begins with the field's name."""

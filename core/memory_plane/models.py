@@ -1,4 +1,4 @@
-"""The tables. `operations` and `derivations` are append-only; every other table is a fold of them.
+"""The tables. `operations` and `derivations` are only added to, `forget` aside; the other tables are folds of them.
 
 Row numbers (`seq`, `key`, `node`) are local to one database and never leave it; ids do. These are Core tables: classes
 of the ORM would cost three times as much on the hot paths, and half as much again at the start of every command.
@@ -299,6 +299,9 @@ attention = Table(
     _some("reason"),
     sqlite_with_rowid=False,
 )
+
+# What was forgotten while its text may still stand in a file: in a free page, in the index or in the write-ahead log.
+purges = Table("purges", metadata, _key("target", Id))
 
 # Where a plugin's source was read up to.
 cursors = Table("cursors", metadata, _key("plugin", String), _some("value"))

@@ -139,6 +139,10 @@ class _Release(_Body):
     target: Uuid
 
 
+class _Forget(_Body):
+    target: Uuid  # and no reason, which might repeat what is to be forgotten
+
+
 class _Envelope(_Body):
     agent: Agent
     created_at: Time
@@ -155,8 +159,13 @@ BODIES: dict[str, type[_Body]] = {
     "pin": _Pin,
     "retract": _Retract,
     "release": _Release,
+    "forget": _Forget,
 }
 """The operations that this version can write, and what each body may hold."""
+
+FORGET = "forget"
+FORGOTTEN = "forgotten"
+"""What the log calls an operation whose text was taken out of it; nobody can write one."""
 
 TEXT_FIELD = {"thought": "text", "fact": "value"}
 """The one long text of an operation; the store keeps it apart from the rest."""
@@ -209,6 +218,8 @@ def parse_operation(record: Mapping[str, Any]) -> Operation:
     op, body = record.get("op"), record.get("body")
     if not isinstance(op, str) or not op:
         raise Refused("op: missing")
+    if op == FORGOTTEN:
+        raise Refused(f"op: {FORGOTTEN!r} is what is left of an operation and cannot be written; see forget")
     if not isinstance(body, Mapping):
         raise Refused("body: must be an object")
     if record.get("created_at") is None:
@@ -254,6 +265,17 @@ def memory_of(operation: Operation) -> Memory | None:
         origin=body["origin"],
         project=body.get("project"),
     )
+
+
+def record_of(operation: Operation) -> dict[str, Any]:
+    """Return the operation as JSON holds it; `parse_operation` reads it back."""
+    return {
+        "id": operation.id,
+        "op": operation.op,
+        "agent": operation.agent,
+        "created_at": iso(operation.created_at),
+        "body": dict(operation.body),
+    }
 
 
 def iso(at: datetime) -> str:

@@ -155,10 +155,13 @@ class Pipeline:
         for done, seq in enumerate(rows, 1):
             with self._database.reading() as connection:
                 found = log.memory(connection, seq)
-            assert found is not None
+            if found is None:  # it was forgotten since the list was made
+                continue
             memory, _ = found
             answers, _ = self.ask(memory)
             with self._database.writing(durable=False) as connection:
+                if log.memory(connection, seq) is None:
+                    continue
                 before = list(derivations.answers(connection, seq))
                 derivations.discard(connection, seq)
                 for answer in answers:
@@ -296,6 +299,8 @@ def _receipt(operation: Operation, appended: operations.Appended) -> Receipt:
     if appended.clash:
         detail = "id: is already the id of another operation; give a new one or none"
         return Receipt(id=operation.id, state="refused", detail=detail)
+    if appended.forgotten:
+        return Receipt(id=operation.id, state="duplicate", detail="it was forgotten: its text is not stored again")
     if not appended.new:
         return Receipt(id=operation.id, state="duplicate")
     detail = "created_at is ahead of this machine's clock; it counts from now until then" if appended.ahead else ""

@@ -17,12 +17,14 @@ from memory_plane import arrivals, intake, models, schema, spool
 from memory_plane.database import Database
 from memory_plane.errors import Refused, StoreError
 from memory_plane.failures import FailureLog
-from memory_plane.operations import memory_of
+from memory_plane.operations import memory_of, record_of
+from memory_plane.purge import Purge
 from memory_plane.recall import graph, search, state, stats
 from memory_plane.recall.snapshot import MemorySnapshot
 from memory_plane.settings import Settings
-from memory_plane.store import cursors, derivations, enrichment, feed, log, marks, rebuild
+from memory_plane.store import cursors, derivations, enrichment, feed, forgetting, log, marks, rebuild
 from memory_plane.store.feed import NOTHING, Delivery
+from memory_plane.store.forgetting import Loss
 from memory_plane.types import (
     KINDS,
     Changes,
@@ -40,7 +42,7 @@ from memory_plane.types import (
     Status,
     Thought,
 )
-from memory_plane.writes import Moment, Writes
+from memory_plane.writes import Moment, Writes, moment
 
 if TYPE_CHECKING:
     from memory_plane.pipeline import Pipeline
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
+Watcher = Callable[[Sequence[Operation], Sequence[Receipt]], None]
+"""Is told of each batch that this process wrote, in the writer's thread and after the commit; it must not raise."""
 
 
 class Plane(Writes):
@@ -73,6 +77,7 @@ class Plane(Writes):
         with suppress(OSError):  # where it cannot be made, the database says so better
             self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         schema.ensure(self.database)
+        self.watchers: list[Watcher] = []
         if plugins is not None:
             self.plugins = plugins
 
@@ -109,6 +114,10 @@ class Plane(Writes):
 
         return Renderer(self.snapshot, self.plugins, self.settings)
 
+    @cached_property
+    def _purge(self) -> Purge:
+        return Purge(self.database, self.home, self.render, self.page)
+
     # --- writes --------------------------------------------------------------------------------------------------
 
     def _accept(self, operation: Operation) -> Receipt:
@@ -120,7 +129,7 @@ class Plane(Writes):
 
     def apply_all(self, batch: Sequence[Operation]) -> list[Receipt]:
         """Write operations of another machine in one transaction; what they are about may come later."""
-        records = [log.record(operation) for operation in batch]
+        records = [record_of(operation) for operation in batch]
         try:
             return self.merge(records)
         except StoreError as error:
@@ -194,9 +203,13 @@ class Plane(Writes):
 
         `strict` refuses an operation about something that is not here; `cursor` is (plugin, place), kept with them.
         """
+        self._purge.mask(batch)
         receipts = self._pipeline.write(batch, strict=strict, cursor=cursor, delivery=delivery)
         if any(receipt.state == "stored" for receipt in receipts):
             self._renderer.mark_dirty()
+        receipts = self._purge.after(batch, receipts)
+        for watcher in self.watchers:
+            watcher(batch, receipts)
         return receipts
 
     # --- what comes in by itself ---------------------------------------------------------------------------------
@@ -227,6 +240,7 @@ class Plane(Writes):
 
     def work_queue(self) -> int:
         """Ask the deferred plugins about the memories that wait for them; return how many were enriched."""
+        self._purge.retry(ask=True)
         enriched = self._pipeline.work(datetime.now(UTC))
         if enriched:
             self._renderer.mark_dirty()
@@ -257,8 +271,8 @@ class Plane(Writes):
             kind=kind,
             project=project,
             person=person,
-            since=_moment("since", since),
-            until=_moment("until", until),
+            since=moment("since", since),
+            until=moment("until", until),
         )
         with self.database.reading() as connection:
             return search.search(connection, query, filters, limit=limit, cursor=cursor)
@@ -288,7 +302,7 @@ class Plane(Writes):
         limit: int = 200,
     ) -> list[Fact]:
         """Return facts, newest first: the current ones, those that held `as_of` a time, or the whole `history`."""
-        at = _moment("as_of", as_of)
+        at = moment("as_of", as_of)
         with self.database.reading() as connection:
             found = state.facts(connection, subject=subject, key=key, as_of=at, history=history, limit=limit)
         return list(found)
@@ -305,7 +319,7 @@ class Plane(Writes):
         """Return at most `limit` edges: around a node (`about` = name, slug or id), of what an agent should care
         about, or the newest ones; `as_of` shows the graph as it was known and true at a time.
         """
-        at = _moment("as_of", as_of) or datetime.now(UTC)
+        at = moment("as_of", as_of) or datetime.now(UTC)
         with self.database.reading() as connection:
             if about is not None:
                 return graph.around(connection, graph.find(connection, about), at, limit)
@@ -328,12 +342,17 @@ class Plane(Writes):
             if found is None:
                 return None
             seq, operation = found
-            record = dict(log.record(operation))
+            record = record_of(operation)
             memory = memory_of(operation)
             if memory is not None:
                 marked = asdict(marks.read(connection, operation.id))
                 record["state"] = {"visible": derivations.visible(connection, seq, memory), **marked}
             return record
+
+    def loss(self, target: str) -> Loss:
+        """Return what `forget` would take away; nothing where the id is unknown or of no thought, fact or heartbeat."""
+        with self.database.reading() as connection:
+            return forgetting.loss(connection, target)
 
     def find(self, prefix: str) -> list[str]:
         """Return up to 10 ids of operations that begin with `prefix`."""
@@ -387,6 +406,7 @@ class Plane(Writes):
                 spooled=len(spool.waiting(self.home)),
                 failures=self._failures(),
                 agents=state.writers(connection),
+                purging=len(forgetting.waiting(connection)),
             )
 
     def _failures(self) -> tuple[str, ...]:
@@ -433,14 +453,3 @@ class Plane(Writes):
                 yield json.dumps(record, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
                 if progress is not None:
                     progress(done, total)
-
-
-def _moment(name: str, at: Moment | None) -> datetime | None:
-    if isinstance(at, str):
-        try:
-            at = datetime.fromisoformat(at)
-        except ValueError:
-            raise Refused(f"{name}: {at!r} is no ISO 8601 time; write it as 2026-10-31T12:00:00Z") from None
-    if at is not None and at.utcoffset() is None:
-        raise Refused(f"{name}: has no time zone; write it as 2026-10-31T12:00:00Z or with an offset")
-    return at

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from pathlib import Path
+from typing import Any, Literal, Protocol
 from uuid import UUID, uuid5
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NAMESPACE = UUID("6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10")
@@ -316,7 +314,10 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pulse:
-    """The live state of the fleet: focus table, open items (due first), recent stream, graph highlights."""
+    """The live state of the fleet: focus table, open items (due first), recent stream, graph highlights.
+
+    `queued` counts the writes of this machine that wait for the hub, `queued_since` is when the oldest was made.
+    """
 
     at: datetime
     heartbeats: tuple[Heartbeat, ...]
@@ -324,6 +325,8 @@ class Pulse:
     thoughts: tuple[Thought, ...]
     edges: tuple[Edge, ...]
     items_total: int
+    queued: int = 0
+    queued_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,7 +361,11 @@ class Graph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """Where the memory is and how it fares; `waiting` counts the enrichment queue, `agents` tells each last write."""
+    """Where the memory is and how it fares; `waiting` counts the enrichment queue, `agents` tells each last write.
+
+    `queued` and `queued_since` are the depth and age of this machine's outbox, `dead` what was refused out of it;
+    `purging` counts what was forgotten and may still stand in a file.
+    """
 
     home: Path
     database: str
@@ -373,6 +380,10 @@ class Status:
     spooled: int
     failures: tuple[str, ...]
     agents: tuple[tuple[str, datetime], ...]
+    queued: int = 0
+    queued_since: datetime | None = None
+    dead: int = 0
+    purging: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,8 @@ logger = logging.getLogger(__name__)
 SUFFIXES = frozenset({".csv", ".html", ".json", ".md", ".svg", ".txt"})
 """What a page may be: the database, the outbox, the settings and the token are none."""
 
-_LEFT_BEHIND = ".view-tmp"
+LEFT_BEHIND = ".view-tmp"
+"""How the name of a page ends while it is written."""
 _ABANDONED_AFTER = 60.0
 
 
@@ -59,7 +60,7 @@ def _write(path: Path, content: bytes) -> bool:
     if _is_same(path, content):
         return False
     _sweep(path.parent)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=_LEFT_BEHIND, dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=LEFT_BEHIND, dir=path.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -83,7 +84,7 @@ def _is_same(path: Path, content: bytes) -> bool:
 
 def _sweep(folder: Path) -> None:
     """Remove what a writer that was killed left behind."""
-    for left in folder.glob(f".*{_LEFT_BEHIND}"):
+    for left in folder.glob(f".*{LEFT_BEHIND}"):
         try:
             if time.time() - left.lstat().st_mtime > _ABANDONED_AFTER:
                 left.unlink()

@@ -162,3 +162,22 @@ class Writes(ABC):
     def release(self, target: str, *, agent: str, created_at: Moment | None = None, id: str | None = None) -> Receipt:
         """Let a memory that was held back take part."""
         return self.write("release", {"target": target}, agent=agent, created_at=created_at, id=id)
+
+    def forget(self, target: str, *, agent: str, created_at: Moment | None = None, id: str | None = None) -> Receipt:
+        """Take the text of a thought, fact or heartbeat off the disk, and all that came of it; this cannot be undone.
+
+        The receipt's detail says `pending` while a reader still holds the old text.
+        """
+        return self.write("forget", {"target": target}, agent=agent, created_at=created_at, id=id)
+
+
+def moment(name: str, at: Moment | None) -> datetime | None:
+    """Read a moment that a caller gave as `name`; raise `Refused` for one without a zone, or none at all."""
+    if isinstance(at, str):
+        try:
+            at = datetime.fromisoformat(at)
+        except ValueError:
+            raise Refused(f"{name}: {at!r} is no ISO 8601 time; write it as 2026-10-31T12:00:00Z") from None
+    if at is not None and at.utcoffset() is None:
+        raise Refused(f"{name}: has no time zone; write it as 2026-10-31T12:00:00Z or with an offset")
+    return at

@@ -1,4 +1,4 @@
-"""Where operations and derivations came from, and which derivations came late: what syncing needs to know."""
+"""Where operations and derivations came from, which derivations came late, and what is still to be purged."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -19,10 +19,14 @@ def upgrade() -> None:
     op.add_column("derivations", sa.Column("received_from", ID, nullable=True))
     op.add_column("derivations", sa.Column("changed", ROW, nullable=True))
     op.create_index("ix_derivations_changed", "derivations", ["changed"], sqlite_where=LATE, postgresql_where=LATE)
+    op.create_table(
+        "purges", sa.Column("target", ID, nullable=False), sa.PrimaryKeyConstraint("target", name="pk_purges")
+    )
 
 
 def downgrade() -> None:
     """Drop them again."""
+    op.drop_table("purges")
     op.drop_index("ix_derivations_changed", "derivations")
     op.drop_column("derivations", "changed")
     op.drop_column("derivations", "received_from")

@@ -1,4 +1,4 @@
-"""Operations about an earlier operation: resolve, assign, snooze, pin, retract, release."""
+"""Operations about an earlier operation: resolve, assign, snooze, pin, retract, release; and which make sense."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from memory_plane.store import facts, items, log, marks, thoughts
+from memory_plane.operations import FORGET, FORGOTTEN
+from memory_plane.store import facts, forgetting, items, log, marks, thoughts
 from memory_plane.types import Operation
 
 _ABOUT_ITEMS = ("resolve", "assign", "snooze")
@@ -22,8 +23,12 @@ def refusal(connection: Connection, operation: Operation) -> str | None:
     if found is None:
         return f"{field}: nothing here has the id {target}"
     row, about = found
-    if about.op not in ("thought", "fact"):
-        return f"{field}: {target} is a {about.op!r} operation; give the id of a thought or fact"
+    if about.op == FORGOTTEN:
+        return f"{field}: {target} was forgotten; nothing is left of it"
+    fitting = forgetting.FORGETTABLE if operation.op == FORGET else ("thought", "fact")
+    if about.op not in fitting:
+        *others, last = fitting
+        return f"{field}: {target} is a {about.op!r} operation; give the id of a {', '.join(others)} or {last}"
     if operation.op in _ABOUT_ITEMS and not items.exists(connection, row):
         return f"{field}: {target} is no question, commitment or handoff"
     return None

@@ -49,7 +49,9 @@ def record(
 
     `peer` is the store that gave them; those that come `late`, after their memory was passed on, are numbered.
     """
-    shown = visible(connection, seq, memory)
+    shown = _shown(connection, seq, memory)
+    if shown is None:  # it was forgotten while its plugins thought
+        return
     known = shown and any(answers(connection, seq))
     if known:
         remove_all(connection, seq)
@@ -62,9 +64,15 @@ def record(
 
 
 def visible(connection: Connection, seq: int, memory: Memory) -> bool:
-    """Whether a memory was neither retracted nor is held back."""
+    """Whether a memory was neither retracted nor forgotten nor is held back."""
+    return bool(_shown(connection, seq, memory))
+
+
+def _shown(connection: Connection, seq: int, memory: Memory) -> bool | None:
+    """Whether a memory is visible, None where it is not there any more."""
     table = models.facts if memory.kind == "fact" else models.thoughts
-    return bool(_visible[table].scalar(connection, row=seq))
+    shown: bool | None = _visible[table].scalar(connection, row=seq)
+    return shown
 
 
 def keep(

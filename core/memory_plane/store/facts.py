@@ -76,7 +76,7 @@ def set_visible(connection: Connection, seq: int, operation: Operation, visible:
 
 
 def remove(connection: Connection, seq: int, operation: Operation) -> None:
-    """Take a value out for good, so that `fold` can put it in anew."""
+    """Take a value out for good; `fold` can put it in anew."""
     set_visible(connection, seq, operation, visible=False)
     connection.execute(delete(_facts).where(_facts.c.seq == seq))
 

@@ -19,7 +19,7 @@ from sqlalchemy import ColumnElement, Connection, func, or_, select
 from memory_plane import models
 from memory_plane.answers import received
 from memory_plane.errors import PluginError, Refused
-from memory_plane.operations import iso
+from memory_plane.operations import iso, record_of
 from memory_plane.store import cursors, derivations, enrichment, log
 from memory_plane.store.codec import Derivation, decode
 from memory_plane.types import Changes, Memory
@@ -82,7 +82,7 @@ def changes(connection: Connection, since: str | None, peer: str | None, limit: 
         if len(operations) == limit or size > MAX_BYTES:
             more = True
             break
-        record = dict(log.record(operation))
+        record = record_of(operation)
         if effective_at != operation.created_at:
             record["effective_at"] = iso(effective_at)
         operations.append(record)

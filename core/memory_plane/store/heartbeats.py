@@ -6,9 +6,10 @@ import json
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from memory_plane import models
+from memory_plane.operations import FORGOTTEN
 from memory_plane.prepared import Prepared
 from memory_plane.types import Operation
 
@@ -53,15 +54,19 @@ def wrote(connection: Connection, agent: str, at: datetime) -> None:
 
 
 def refold(connection: Connection, agent: str) -> None:
-    """Find the agent's newest heartbeat and its last write in the log again."""
+    """Find the agent's newest heartbeat and its last write in the log again; what is forgotten is neither."""
     log = models.operations
     at = models.effective()
-    own = select(log.c.seq, log.c.body, at.label("at")).where(log.c.agent == agent)
+    own = select(log.c.seq, log.c.body, at.label("at")).where(log.c.agent == agent, log.c.op != FORGOTTEN)
     newest = connection.execute(
         own.where(log.c.op == "heartbeat").order_by(at.desc(), log.c.id.desc()).limit(1)
     ).first()
-    written_at = connection.execute(own.order_by(at.desc()).limit(1)).one().at
-    values: dict[str, Any] = {"written_at": written_at}
+    last = connection.execute(own.order_by(at.desc()).limit(1)).first()
+    if last is None:
+        connection.execute(delete(_agents).where(_agents.c.agent == agent))
+        return
+    values: dict[str, Any] = {"written_at": last.at, "seq": None, "focus": None, "project": None}
+    values |= {"status": None, "at": None}
     if newest is not None:
         body = json.loads(newest.body)
         values |= {"seq": newest.seq, "focus": body["focus"], "project": body.get("project")}

@@ -18,6 +18,7 @@ from memory_plane.prepared import Prepared
 
 _PUT = Prepared(text("INSERT INTO memory_fts(rowid, text) VALUES (:seq, :text)"))
 _TAKE = Prepared(text("INSERT INTO memory_fts(memory_fts, rowid, text) VALUES ('delete', :seq, :text)"))
+_COMPACT = text("INSERT INTO memory_fts(memory_fts) VALUES ('optimize')")
 _CLEAR = text("INSERT INTO memory_fts(memory_fts) VALUES ('delete-all')")
 
 UNSPACED = (
@@ -67,6 +68,11 @@ def put(connection: Connection, entry: Document) -> None:
 def take(connection: Connection, entry: Document) -> None:
     """Remove a memory from the index; `entry` must equal what was put in."""
     _TAKE.run(connection, seq=entry.seq, text=entry.text)
+
+
+def compact(connection: Connection) -> None:
+    """Let go of the words of what was taken out: until then the index notes only that they are out."""
+    connection.execute(_COMPACT)
 
 
 def clear(connection: Connection) -> None:

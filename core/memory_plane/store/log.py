@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, or_, select
+from sqlalchemy import Connection, bindparam, func, or_, select, update
 
 from memory_plane import models
-from memory_plane.operations import BODIES, TEXT_FIELD, iso, memory_of
+from memory_plane.operations import BODIES, FORGOTTEN, TEXT_FIELD, memory_of
 from memory_plane.prepared import Prepared
 from memory_plane.types import Memory, Operation
 
@@ -50,6 +50,13 @@ def insert(
         received_from=received_from,
     )
     return seq
+
+
+def empty(connection: Connection, seq: int, tombstone: Operation) -> None:
+    """Leave only a tombstone in a row."""
+    words, body = _apart(tombstone)
+    values = {"op": tombstone.op, "target": None, "text": words, "body": body}
+    connection.execute(update(_log).where(_log.c.seq == seq).values(**values))
 
 
 def target_of(operation: Operation) -> str | None:
@@ -110,8 +117,9 @@ def replay(connection: Connection, batch: int = 1000) -> Iterator[tuple[int, Ope
 def between(
     connection: Connection, after: int, end: int, peer: str | None, batch: int = 200
 ) -> Iterator[tuple[int, Operation, datetime]]:
-    """Yield what was written in the rows behind `after` up to `end`, but for what came from `peer`."""
-    rows = select(*_columns, _effective).where(_log.c.seq > after, _log.c.seq <= end).order_by(_log.c.seq)
+    """Yield what was written in the rows behind `after` up to `end`, but for what came from `peer` or is forgotten."""
+    chosen = (_log.c.seq > after, _log.c.seq <= end, _log.c.op != FORGOTTEN)
+    rows = select(*_columns, _effective).where(*chosen).order_by(_log.c.seq)
     if peer is not None:
         rows = rows.where(or_(_log.c.received_from.is_(None), _log.c.received_from != peer))
     for row in connection.execute(rows.execution_options(yield_per=batch)):
@@ -130,17 +138,6 @@ def _restore(row: Any) -> Operation:
     if row.text is not None:
         body[TEXT_FIELD[row.op]] = row.text
     return Operation(id=row.id, op=row.op, agent=row.agent, created_at=row.created_at, body=body)
-
-
-def record(operation: Operation) -> Mapping[str, Any]:
-    """Return the operation as JSON holds it."""
-    return {
-        "id": operation.id,
-        "op": operation.op,
-        "agent": operation.agent,
-        "created_at": iso(operation.created_at),
-        "body": dict(operation.body),
-    }
 
 
 def _apart(operation: Operation) -> tuple[str | None, str]:

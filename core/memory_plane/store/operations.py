@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
-from memory_plane.store import corrections, facts, heartbeats, log, stamps, thoughts
+from memory_plane.operations import FORGET, FORGOTTEN
+from memory_plane.store import corrections, facts, forgetting, heartbeats, log, stamps, thoughts
 from memory_plane.store.feed import NOTHING, Delivery
 from memory_plane.types import Operation
 
@@ -26,13 +27,14 @@ _FOLDS: dict[str, Fold] = {
     "pin": corrections.fold,
     "retract": corrections.fold,
     "release": corrections.fold,
+    FORGET: forgetting.fold,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Appended:
     """What became of an operation: its row, the time it counts from, whether it is `new`, whether its id held other
-    content (`clash`), and whether its clock was `ahead`.
+    content (`clash`), whether its clock was `ahead`, and whether it is not kept since it was `forgotten`.
     """
 
     seq: int
@@ -40,6 +42,7 @@ class Appended:
     new: bool
     clash: bool = False
     ahead: bool = False
+    forgotten: bool = False
 
 
 def append(connection: Connection, operation: Operation, now: datetime, delivery: Delivery = NOTHING) -> Appended:
@@ -50,20 +53,28 @@ def append(connection: Connection, operation: Operation, now: datetime, delivery
     stamp = delivery.stamps.get(operation.id)
     ahead = delivery.peer is None and stamp is None and operation.created_at > now + AHEAD
     effective_at = stamp or (now if ahead else operation.created_at)
-    seq = log.insert(connection, operation, effective_at, delivery.peer)
+    due = forgetting.is_due(connection, operation)
+    kept = forgetting.tombstone(operation) if due else operation
+    seq = log.insert(connection, kept, effective_at, delivery.peer)
     if seq is None:
         known = log.get(connection, operation.id)
         assert known is not None
+        if known[1].op == FORGOTTEN:
+            return Appended(known[0], effective_at, new=False, forgotten=True)
         same = (known[1].op, known[1].agent, known[1].body) == (operation.op, operation.agent, operation.body)
         if same and stamp is not None:
             stamps.lower(connection, *known, stamp)
         return Appended(known[0], effective_at, new=False, clash=not same)
+    if due:
+        return Appended(seq, effective_at, new=False, forgotten=True)
     fold(connection, seq, operation, effective_at)
     return Appended(seq, effective_at, new=True, ahead=ahead)
 
 
 def fold(connection: Connection, seq: int, operation: Operation, effective_at: datetime) -> None:
     """Bring the tables that are made of operations up to date with one of them; an unknown op changes none."""
+    if operation.op == FORGOTTEN:
+        return
     step = _FOLDS.get(operation.op)
     if step is not None:
         step(connection, seq, operation, effective_at)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import Connection, delete
 
 from memory_plane import models
-from memory_plane.operations import iso, memory_of
+from memory_plane.operations import FORGOTTEN, iso, memory_of, record_of
 from memory_plane.store import derivations, index, log, operations
 
 Progress = Callable[[int, int], None]
@@ -53,7 +53,9 @@ def refold_derivations(connection: Connection, progress: Progress) -> int:
 def export(connection: Connection) -> Iterator[dict[str, object]]:
     """Yield the whole memory as records: operations, then derivations, both in (created_at, id) order."""
     for _, operation, effective_at in log.replay(connection):
-        record = dict(log.record(operation))
+        if operation.op == FORGOTTEN:
+            continue
+        record = record_of(operation)
         if effective_at != operation.created_at:
             record["effective_at"] = iso(effective_at)
         yield record

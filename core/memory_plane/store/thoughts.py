@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -54,6 +54,12 @@ def mark(connection: Connection, seq: int, operation: Operation, said: marks.Mar
         index.take(connection, document(seq, operation))
         derivations.remove_all(connection, seq)
         attention.take(connection, seq, [one.agent for one in attention.addressed(operation)])
+
+
+def remove(connection: Connection, seq: int, operation: Operation) -> None:
+    """Take a thought out for good."""
+    mark(connection, seq, operation, marks.Marks(retracted=True))
+    connection.execute(delete(_thoughts).where(_thoughts.c.seq == seq))
 
 
 def document(seq: int, operation: Operation) -> index.Document:
