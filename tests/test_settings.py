@@ -10,7 +10,8 @@ from pydantic import SecretStr
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memory_plane.errors import ConfigurationError
-from memory_plane.settings import PluginSettings, Settings
+from memory_plane.plugin_settings import PluginSettings
+from memory_plane.settings import Settings
 
 
 class BirdsSettings(PluginSettings):
@@ -108,6 +109,48 @@ def test_file_with_the_mark_of_notepad_is_read(config: Path) -> None:
 def test_settings_made_without_load_know_their_home_and_file(config: Path) -> None:
     assert Settings().home == config.parent
     assert Settings().file == config
+    assert Settings(home=Path("~/elsewhere")).file == config.parent.parent / "elsewhere" / "config.toml"
+
+
+def test_table_in_a_variable_is_json_and_single_keys_beat_it(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config.write_text("[hub]\nhost = '::1'\nport = 1\n")
+    monkeypatch.setenv("MEMORY_PLANE_HUB", '{"port": 2, "names": ["nas.local"]}')
+    monkeypatch.setenv("MEMORY_PLANE_HUB__PORT", "3")
+    monkeypatch.setenv("MEMORY_PLANE_HUB__ALLOW_PLAIN", "yes")
+    hub = Settings.load().hub
+    assert (hub.host, hub.port, hub.names, hub.allow_plain) == ("::1", 3, ["nas.local"], True)
+
+
+def test_agents_in_variables_are_set_one_by_one(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_PLANE_AGENTS__GROK__INTERESTS", "rockets, cars")
+    monkeypatch.setenv("MEMORY_PLANE_AGENTS__MUSE", '{"interests": ["people"]}')
+    agents = Settings.load().agents
+    assert {name: agent.interests for name, agent in agents.items()} == {
+        "grok": ["rockets", "cars"],
+        "muse": ["people"],
+    }
+
+
+def test_variable_below_a_key_that_is_no_table_is_none_of_ours(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_PLANE_TIMEOUT__X", "1")
+    monkeypatch.setenv("MEMORY_PLANE__PLACES", "1")
+    assert Settings.load() == Settings()
+
+
+def test_secrets_are_wrapped_wherever_they_come_from(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config.write_text('[sync]\ntoken = "hunter2"\n')
+    monkeypatch.setenv("MEMORY_PLANE_HUB__TOKEN", "hunter3")
+    settings = Settings.load()
+    assert (settings.sync.token, settings.hub.token) == (SecretStr("hunter2"), SecretStr("hunter3"))
+    assert "hunter" not in repr(settings)
+
+
+def test_settings_do_not_change(config: Path) -> None:
+    config.write_text("[hub]\nport = 9000\n")
+    settings = Settings.load()
+    for thing, name in ((settings, "timeout"), (settings.hub, "port")):
+        with pytest.raises(AttributeError):
+            setattr(thing, name, 1)
 
 
 # --- what is wrong is told in one line ---------------------------------------------------------------------------
@@ -208,6 +251,31 @@ def test_numbers_out_of_range_are_refused(config: Path, values: dict[str, Any]) 
     assert refusal(**values).endswith(f"({next(iter(values))} as keyword)")
 
 
+@pytest.mark.parametrize("key", ["growth_mb_per_hour", "port"])
+def test_numbers_of_a_table_that_are_out_of_range_are_refused(config: Path, key: str) -> None:
+    config.write_text(f"[hub]\n{key} = inf\n")
+    assert refusal().endswith(f"(hub.{key} in {config})")
+
+
+def test_home_of_another_kind_is_refused(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMORY_PLANE_HOME")
+    config.write_text("home = 5\n")
+    assert refusal().endswith(f"(home in {config})")
+
+
+def test_table_of_an_agent_that_is_no_json_names_its_variable(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_PLANE_AGENTS__GROK", "rockets")
+    assert refusal() == "the value is not valid JSON  (MEMORY_PLANE_AGENTS__GROK)"
+
+
+def test_table_that_is_none_is_refused_beside_the_address_of_a_hub(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_PLANE_HUB", "[1]")
+    monkeypatch.setenv("MEMORY_HUB_URL", "http://127.0.0.1:1")
+    assert refusal().endswith("(MEMORY_PLANE_HUB)")
+
+
 # --- settings of a plugin ----------------------------------------------------------------------------------------
 
 
@@ -279,7 +347,22 @@ def test_secrets_are_in_no_repr_and_no_message(config: Path, monkeypatch: pytest
     assert "hunter2" not in said
 
 
-def test_package_and_fixtures_import_no_settings() -> None:
+def imported(code: str) -> set[str]:
+    """Return which of the heavy modules a process has loaded after it ran the code."""
     heavy = "{'pydantic', 'pydantic_settings', 'pluggy', 'sqlalchemy'}"
-    code = f"import sys, memory_plane, memory_plane.types; print({heavy} & set(sys.modules) or '')"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
+    code = f"import sys\n{code}\nprint(*({heavy} & set(sys.modules)))"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_package_and_types_import_no_settings() -> None:
+    assert imported("import memory_plane, memory_plane.types") == set()
+
+
+def test_nothing_set_needs_no_check(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = "from memory_plane.settings import Settings; Settings.load()"
+    assert imported(load) == set()
+    monkeypatch.setenv("MEMORY_PLANE_LOCAL_JOIN_THRESHOLD", "0.8")
+    monkeypatch.setenv("MEMORY_PLANE_HOME", str(tmp_path / "elsewhere"))
+    assert imported(load) == set()
+    monkeypatch.setenv("MEMORY_PLANE_TIMEOUT", "7")
+    assert imported(load) == {"pydantic"}

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memory_plane.plane import Plane
+    from memory_plane.plugin_settings import PluginSettings
     from memory_plane.plugins import Plugin, hookimpl
-    from memory_plane.settings import PluginSettings
 
 __version__ = "0.1.0"
 __all__ = ["Plane", "Plugin", "PluginSettings", "hookimpl"]
 
-_HOMES = {"Plane": "plane", "Plugin": "plugins", "PluginSettings": "settings", "hookimpl": "plugins"}
+_HOMES = {"Plane": "plane", "Plugin": "plugins", "PluginSettings": "plugin_settings", "hookimpl": "plugins"}
 
 
 def __getattr__(name: str) -> object:

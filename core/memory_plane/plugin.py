@@ -14,7 +14,8 @@ import pluggy
 from memory_plane.errors import MemoryPlaneError, PluginError
 from memory_plane.failures import Failure
 from memory_plane.hookspecs import Hooks
-from memory_plane.settings import PluginSettings, suggestion
+from memory_plane.plugin_settings import PluginSettings
+from memory_plane.settings import suggestion
 from memory_plane.types import AgentInfo
 
 hookimpl = pluggy.HookimplMarker("memory_plane")

@@ -1,47 +1,32 @@
-"""Settings: keyword before environment before TOML. What is wrong is told in one line, with the key and its place."""
+"""Settings: keyword before environment before TOML. What is wrong is told in one line, with the key and its place.
+
+They are plain dataclasses that pydantic checks once something is set; a command that finds nothing set never loads it.
+The `metadata` of a field holds the constraints that pydantic is to check.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
-from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
-
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    SecretStr,
-    ValidationError,
-)
-from pydantic_core import ErrorDetails
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-)
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from memory_plane.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+    from memory_plane.plugin_settings import PluginSettings
 
 PREFIX = "MEMORY_PLANE_"
 HUB_URL = ("MEMORY_PLANE_HUB_URL", "MEMORY_HUB_URL")
 """Other names of the variable that sets `hub.url`, the first of them that is set counts."""
 
-Model = TypeVar("Model", bound=BaseSettings)
+Model = TypeVar("Model", bound="PluginSettings")
 Key = tuple[str, ...]
 
 
@@ -64,6 +49,8 @@ def _absolute(path: Path) -> Path:
 
 
 def _zone(name: str) -> str:
+    from zoneinfo import ZoneInfo
+
     try:
         ZoneInfo(name)
     except (OSError, ValueError, LookupError):
@@ -72,137 +59,143 @@ def _zone(name: str) -> str:
 
 
 def _url(url: str) -> str:
+    from urllib.parse import urlsplit
+
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
         raise ValueError("is no address of a hub; write it as 'http://127.0.0.1:8788'")
     return url.rstrip("/")
 
 
-Names = Annotated[list[str], NoDecode, BeforeValidator(_names)]
-OptionalNames = Annotated[list[str] | None, NoDecode, BeforeValidator(_names)]
+@dataclass(frozen=True)
+class _Through:
+    """Put a value through a function after pydantic's own check, or `first`."""
+
+    function: Callable[[Any], Any]
+    first: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        schemas = core_schema.no_info_after_validator_function, core_schema.no_info_before_validator_function
+        return schemas[self.first](self.function, handler(source))
 
 
-OptionalFile = Annotated[Path, AfterValidator(_absolute)] | None
-OptionalUrl = Annotated[str, AfterValidator(_url)] | None
+class _Secret:
+    """Check for pydantic's `SecretStr`, which nobody need import to say that there is none."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic import SecretStr
+
+        return handler.generate_schema(SecretStr)
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+Names = Annotated[list[str], _Through(_names, first=True)]
+OptionalNames = Annotated[list[str] | None, _Through(_names, first=True)]
+OptionalFile = Annotated[Path, _Through(_absolute)] | None
+OptionalUrl = Annotated[str, _Through(_url)] | None
+if TYPE_CHECKING:
+    OptionalSecret = SecretStr | None
+else:
+    OptionalSecret = Annotated[Any, _Secret()] | None
 
 
+class _Section:
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {
+        "extra": "forbid",
+        "hide_input_in_errors": True,
+        "allow_inf_nan": False,
+    }
+
+
+@dataclass(frozen=True)
 class PluginChoice(_Section):
     """Which plugins run, in calling order; `enabled` left out means every installed one that sends nothing."""
 
     enabled: OptionalNames = None
-    disabled: Names = []
+    disabled: Names = field(default_factory=list)
 
 
+@dataclass(frozen=True)
 class AgentSettings(_Section):
     """What the person says of one agent; its interests decide what deserves its attention."""
 
-    interests: Names = []
+    interests: Names = field(default_factory=list)
 
 
+@dataclass(frozen=True)
 class HubSettings(_Section):
     """Where the hub listens, what it lets in, and how clients reach it."""
 
     host: str = "127.0.0.1"
-    port: int = Field(default=8788, ge=1, le=65535)
-    names: Names = []
+    port: int = field(default=8788, metadata={"ge": 1, "le": 65535})
+    names: Names = field(default_factory=list)
     certificate: OptionalFile = None
     key: OptionalFile = None
     allow_plain: bool = False
-    growth_mb_per_hour: float = Field(default=200.0, gt=0)
+    growth_mb_per_hour: float = field(default=200.0, metadata={"gt": 0})
     url: OptionalUrl = None
-    token: SecretStr | None = None
+    token: OptionalSecret = None
 
 
+@dataclass(frozen=True)
 class ClientSettings(_Section):
     """How long a client waits for the hub, in seconds, before it goes on without."""
 
-    connect_local: float = Field(default=0.3, gt=0)
-    connect_remote: float = Field(default=2.0, gt=0)
-    answer: float = Field(default=10.0, gt=0)
-    retry_after: float = Field(default=30.0, ge=0)
+    connect_local: float = field(default=0.3, metadata={"gt": 0})
+    connect_remote: float = field(default=2.0, metadata={"gt": 0})
+    answer: float = field(default=10.0, metadata={"gt": 0})
+    retry_after: float = field(default=30.0, metadata={"ge": 0})
 
 
+@dataclass(frozen=True)
 class SyncSettings(_Section):
     """The hub on another machine that this memory converges with."""
 
     url: OptionalUrl = None
-    token: SecretStr | None = None
+    token: OptionalSecret = None
 
 
-class PluginSettings(BaseSettings):
-    """Base of the settings of a plugin: its table `[plugin.<name>]`, and above it its environment variables.
-
-    A subclass sets `model_config = SettingsConfigDict(env_prefix="MEMORY_PLANE_<NAME>_")`.
-    """
-
-    model_config = SettingsConfigDict(extra="forbid", frozen=True, env_ignore_empty=True, hide_input_in_errors=True)
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Refuse a model without a prefix: it would read `TIMEOUT` or `TOKEN` from the shell."""
-        super().__pydantic_init_subclass__(**kwargs)
-        if not cls.model_config.get("env_prefix", "").startswith(PREFIX):
-            raise TypeError(f"{cls.__name__} needs model_config = SettingsConfigDict(env_prefix='{PREFIX}<NAME>_')")
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Put the environment before the table; a subclass may add sources after these two."""
-        return env_settings, init_settings
-
-
-class Settings(BaseSettings):
+@dataclass(frozen=True)
+class Settings(_Section):
     """Everything that can be configured; docs/configuration.md explains each key. Build it with `load()`."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        env_nested_delimiter="__",
-        env_ignore_empty=True,
-        extra="forbid",
-        frozen=True,
-        hide_input_in_errors=True,
-        allow_inf_nan=False,
-    )
-
-    home: Annotated[Path, AfterValidator(_absolute)] = Field(default=Path("~/.memory-plane"), validate_default=True)
-    database: str | None = Field(default=None, repr=False)  # the address of a server may hold a password
+    home: Path = field(default_factory=lambda: _home(None))
+    database: str | None = field(default=None, repr=False)  # the address of a server may hold a password
     synchronous: Literal["full", "normal"] = "full"
-    timeout: float = Field(default=5.0, gt=0)
-    plugins: PluginChoice = PluginChoice()
-    plugin: dict[str, dict[str, Any]] = Field(default={}, repr=False)
-    agents: dict[str, AgentSettings] = {}
-    hub: HubSettings = HubSettings()
-    client: ClientSettings = ClientSettings()
-    sync: SyncSettings = SyncSettings()
-    attention_threshold: float = Field(default=0.5, ge=0, le=1)
-    stale_after_minutes: int = Field(default=60, gt=0)
-    timezone: Annotated[str, AfterValidator(_zone)] | None = None
+    timeout: float = field(default=5.0, metadata={"gt": 0})
+    plugins: PluginChoice = field(default_factory=PluginChoice)
+    plugin: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
+    agents: dict[str, AgentSettings] = field(default_factory=dict)
+    hub: HubSettings = field(default_factory=HubSettings)
+    client: ClientSettings = field(default_factory=ClientSettings)
+    sync: SyncSettings = field(default_factory=SyncSettings)
+    attention_threshold: float = field(default=0.5, metadata={"ge": 0, "le": 1})
+    stale_after_minutes: int = field(default=60, metadata={"gt": 0})
+    timezone: Annotated[str, _Through(_zone)] | None = None
 
-    _places: _Places = PrivateAttr()
+    _places: Places = field(init=False, repr=False, compare=False)
 
     @classmethod
     def load(cls, **overrides: Any) -> Settings:
         """Read keywords (None is not said), environment and file, or raise `ConfigurationError` for any of them."""
         said = {name: value for name, value in overrides.items() if value is not None}
         file = _file(said.get("home"))
-        places = _Places(file, said, _environment(cls))
-        settings = _build(cls, _merged(_read(file), places.environment, said), places)
-        settings._places = places
+        places = Places(file, said, _environment())
+        values = _merged(_read(file), places.environment, said)
+        if values.keys() <= {"home"} and isinstance(values.get("home", file), str | Path):
+            settings = cls(**values)
+        else:
+            from memory_plane.validation import checked
+
+            settings = checked(values, places)
+        object.__setattr__(settings, "_places", places)
         return settings
 
-    def model_post_init(self, context: Any, /) -> None:
+    def __post_init__(self) -> None:
         """Know the file's place even when the settings were not loaded from it."""
-        self._places = _Places(self.home / "config.toml")
+        object.__setattr__(self, "home", _absolute(Path(self.home)))
+        object.__setattr__(self, "_places", Places(self.home / "config.toml"))
 
     @property
     def file(self) -> Path:
@@ -215,8 +208,9 @@ class Settings(BaseSettings):
 
     def for_plugin(self, name: str, model: type[Model]) -> Model:
         """Return the settings of one plugin, or raise `ConfigurationError`."""
-        places = _Places(self.file, {}, _environment(model), model.model_config.get("env_prefix", ""), ("plugin", name))
-        return _build(model, self.plugin.get(name, {}), places)
+        from memory_plane.plugin_settings import read
+
+        return read(model, name, self.plugin.get(name, {}), self.file)
 
     @classmethod
     def known_keys(cls) -> tuple[str, ...]:
@@ -225,7 +219,7 @@ class Settings(BaseSettings):
 
 
 @dataclass(frozen=True, repr=False)
-class _Places:
+class Places:
     """The layers that were read, kept to say of any key which of them gave its value."""
 
     file: Path
@@ -257,18 +251,24 @@ class _Places:
 
 def suggestion(word: str, words: Iterable[str]) -> str:
     """Return `; did you mean 'muse'?` if one of the words is close, else nothing."""
+    from difflib import get_close_matches
+
     close = get_close_matches(word, list(words), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
+def _home(home: Path | str | None) -> Path:
+    return _absolute(Path(home or os.environ.get(f"{PREFIX}HOME") or "~/.memory-plane"))
+
+
 def _file(home: Path | str | None) -> Path:
     named = os.environ.get(f"{PREFIX}CONFIG")
-    if named:
-        file = _absolute(Path(named))
-        if not file.exists():
-            raise ConfigurationError(f"{str(file)!r} does not exist; create it or unset the variable  ({PREFIX}CONFIG)")
-        return file
-    return _absolute(Path(home or os.environ.get(f"{PREFIX}HOME") or "~/.memory-plane")) / "config.toml"
+    if not named:
+        return _home(home) / "config.toml"
+    file = _absolute(Path(named))
+    if not file.exists():
+        raise ConfigurationError(f"{str(file)!r} does not exist; create it or unset the variable  ({PREFIX}CONFIG)")
+    return file
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -286,56 +286,47 @@ def _read(file: Path) -> dict[str, Any]:
         raise ConfigurationError(f"{str(file)!r} is not valid TOML; correct {where.rstrip(')')}: {what}") from error
 
 
-def _environment(model: type[BaseSettings]) -> dict[str, Any]:
-    """Return what the environment sets. A plugin's table is not read from it: there a list would stay a string."""
-    prefix = model.model_config.get("env_prefix", "")
-    try:
-        values = EnvSettingsSource(model)()
-    except SettingsError as error:
-        start = prefix + str(error).split('"')[1].upper()
-        raise ConfigurationError(f"the value is not valid JSON  ({_variables(start)})") from None
-    if model is Settings and "plugin" in values:
-        variables = _variables(f"{PREFIX}PLUGIN")
-        raise ConfigurationError(f"a plugin's settings are {PREFIX}<NAME>_<KEY>; set that instead  ({variables})")
-    if model is Settings and (url := next(filter(None, map(os.environ.get, HUB_URL)), None)):
-        values["hub"] = {"url": url, **values.get("hub", {})}
-    return values
+def _environment() -> dict[str, Any]:
+    """Return what the environment sets."""
+    values: dict[str, Any] = {}
+    for variable, said in sorted(os.environ.items()):  # a whole table comes before its single keys
+        if said and variable.upper().startswith(PREFIX):
+            values = _merged(values, _of_variable(variable, said))
+    url = next(filter(None, map(os.environ.get, HUB_URL)), None)
+    return _merged({"hub": {"url": url}}, values) if url else values
 
 
-def _variables(start: str) -> str:
-    return ", ".join(sorted(name for name in os.environ if re.fullmatch(f"{start}(__.*)?", name.upper())))
+def _of_variable(variable: str, said: str) -> dict[str, Any]:
+    """Return what one variable sets, nothing where it is no setting of the core."""
+    key = variable[len(PREFIX) :].lower().split("__")
+    kind = _kinds(Settings).get(key[0])
+    table = is_dataclass(kind) or get_origin(kind) is dict
+    if kind is None or (len(key) > 1 and not table):
+        return {}
+    if key[0] == "plugin":  # here a list would stay a string
+        raise ConfigurationError(f"a plugin's settings are {PREFIX}<NAME>_<KEY>; set that instead  ({variable})")
+    value: Any = said
+    if table and len(key) <= (2 if key[0] == "agents" else 1):  # the whole of a table
+        try:
+            value = json.loads(said)
+        except ValueError:
+            raise ConfigurationError(f"the value is not valid JSON  ({variable})") from None
+    for part in reversed(key):
+        value = {part: value}
+    return dict(value)
 
 
-def _build(model: type[Model], values: Mapping[str, Any], places: _Places) -> Model:
-    try:
-        return model(**values)
-    except ValidationError as error:
-        first, *more = error.errors(include_url=False, include_input=False)
-        key = tuple(str(part) for part in first["loc"])
-        others = f" and {len(more)} more" if more else ""
-        raise ConfigurationError(f"{_explain(first, model, places)}  ({places.of(key)}){others}") from None
+def _kinds(section: type) -> dict[str, Any]:
+    """Return the type of each key of a section."""
+    kinds = get_type_hints(section)
+    return {each.name: kinds[each.name] for each in fields(section) if each.init}
 
 
-def _explain(error: ErrorDetails, model: type[BaseSettings], places: _Places) -> str:
-    name = places.name(tuple(str(part) for part in error["loc"]))
-    match error["type"]:
-        case "extra_forbidden":
-            known = (places.name((key,)) for key in _keys(model))
-            return f"unknown key {name!r}{suggestion(name, known) or '; remove it'}"
-        case "missing":
-            return f"{name!r} is missing; set it"
-    message = error["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    return f"{name!r} {message[0].lower()}{message[1:]}".replace("\n", " ")
-
-
-def _keys(model: type[BaseModel]) -> Iterator[str]:
-    for name, information in model.model_fields.items():
-        inner = information.annotation
-        prefix = name
-        if len(arguments := get_args(inner)) == 2 and arguments[0] is str:
-            inner, prefix = arguments[1], f"{name}.<id>"
+def _keys(section: type) -> Iterator[str]:
+    for name, kind in _kinds(section).items():
         yield name
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
+        inner, prefix = (get_args(kind)[1], f"{name}.<id>") if get_origin(kind) is dict else (kind, name)
+        if isinstance(inner, type) and is_dataclass(inner):
             yield from (f"{prefix}.{key}" for key in _keys(inner))
 
 

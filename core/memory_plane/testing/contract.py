@@ -18,8 +18,9 @@ import pytest
 
 from memory_plane.discovery import installed
 from memory_plane.plugin import Plugin, short_name
+from memory_plane.plugin_settings import PluginSettings
 from memory_plane.plugins import PluginManager
-from memory_plane.settings import PluginSettings, Settings
+from memory_plane.settings import Settings
 from memory_plane.types import AgentContext, Candidate, Event, Extraction, Memory, Mention, Node, Poll
 
 if TYPE_CHECKING:
