@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
+    from memory_plane.client import Client
     from memory_plane.plane import Plane
     from memory_plane.plugins import PluginManager
     from memory_plane.settings import Settings
@@ -21,6 +22,7 @@ class Session:
     def __init__(self, home: str | None = None, verbose: bool = False) -> None:
         self.home = home
         self.verbose = verbose
+        self.log_file = "memory-plane.log"
         self._log: Log | None = None
 
     @cached_property
@@ -42,11 +44,16 @@ class Session:
         return PluginManager.load(self.settings)
 
     @cached_property
-    def plane(self) -> Plane:
-        """Open the plane."""
-        from memory_plane.plane import Plane
+    def client(self) -> Client:
+        """Make ready to write and read, whatever is up."""
+        from memory_plane.client import Client
 
-        return Plane(self.settings, plugins=self.__dict__.get("plugins"))
+        return Client(self.settings, plugins=self.__dict__.get("plugins"))
+
+    @cached_property
+    def plane(self) -> Plane:
+        """Open the database of this machine, for what only it can do; the client closes it."""
+        return self.client.plane
 
     @property
     def zone(self) -> tzinfo | None:
@@ -64,7 +71,9 @@ class Session:
     def close(self) -> None:
         """Close what was opened, and name the plugins that failed meanwhile."""
         self._tell_failures()
-        for name in ("plane", "plugins"):
+        self._tell_trouble()
+        self.__dict__.pop("plane", None)
+        for name in ("client", "plugins"):
             if name in self.__dict__:
                 self.__dict__.pop(name).close()
 
@@ -74,9 +83,15 @@ class Session:
             return  # loaded for `plugins` or for a plugin's own command, which say it themselves
         from memory_plane.surfaces.cli.guard import tell
 
-        plane = self.__dict__.get("plane")
-        for failure in vars(plane)["plugins"].failures if plane and "plugins" in vars(plane) else ():
+        for failure in self.client.failures if "client" in self.__dict__ else ():
             tell(str(failure))
+
+    def _tell_trouble(self) -> None:
+        """Say on stderr that the memory could not be reached: what was read is a copy, what was written waits."""
+        from memory_plane.surfaces.cli.guard import tell
+
+        if "client" in self.__dict__ and self.client.trouble is not None:
+            tell(f"offline: {self.client.trouble}")
 
     def record(self, error: Exception) -> str:
         """Log an unexpected error with its trace and say where it went."""
@@ -97,5 +112,5 @@ class Session:
         if self._log is None:
             from memory_plane.surfaces.cli.log import Log
 
-            self._log = Log(home, self.verbose)
+            self._log = Log(home, self.verbose, self.log_file)
         return self._log
