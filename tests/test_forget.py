@@ -497,3 +497,15 @@ def test_refused_forget_masks_nothing(plane: Plane, home: Path) -> None:
     (home / "notes.md").write_text(SECRET, "utf-8")
     plane.forget(UNKNOWN, agent="muse")
     assert (home / "notes.md").read_text("utf-8") == SECRET
+
+
+def test_queue_that_holds_the_text_and_the_word_to_forget_it_is_sent_whole(
+    plane: Plane, operation: MakeOperation, home: Path
+) -> None:
+    told, other = operation(text=SECRET), operation(text="Ann likes tea")
+    outbox = Outbox(home)
+    outbox.append(told, operation("forget", target=told.id), operation("pin", target=told.id), other)
+    flushed = outbox.flush(lambda batch: plane.apply_all(batch))
+    assert (flushed.sent, flushed.refused, flushed.waiting) == (4, 0, 0)
+    assert sorted(json.loads(line)["op"] for line in plane.export()) == ["forget", "thought"]
+    assert traces(home) == []

@@ -104,7 +104,7 @@ def check(database: Database) -> list[str]:
 
 
 def _whole(connection: Connection) -> Iterator[str]:
-    """Each memory has its log row, its own row and, while it is visible, its row in the index."""
+    """Each memory has its log row, its own row and, while it is visible, its row in the index; a forgotten one none."""
     halves = {
         "thoughts without a log row": "SELECT count(*) FROM thoughts WHERE seq NOT IN (SELECT seq FROM operations)",
         "thought operations without a row": "SELECT count(*) FROM operations WHERE op = 'thought' "
@@ -117,6 +117,13 @@ def _whole(connection: Connection) -> Iterator[str]:
         f"WHERE seq NOT IN (SELECT id FROM {FULL_TEXT}_docsize)",
         "index rows without a visible memory": f"SELECT count(*) FROM {FULL_TEXT}_docsize WHERE id NOT IN "
         "(SELECT seq FROM thoughts WHERE visible UNION ALL SELECT seq FROM facts WHERE indexed)",
+        "forgotten operations that were not emptied": "SELECT count(*) FROM operations WHERE (op = 'forgotten' "
+        "AND (text IS NOT NULL OR body != '{}')) OR (op IN ('thought', 'fact', 'heartbeat') "
+        "AND id IN (SELECT target FROM operations WHERE op = 'forget'))",
+        "rows about a forgotten operation": " UNION ALL ".join(
+            f"SELECT seq FROM {table} WHERE seq IN (SELECT seq FROM operations WHERE op = 'forgotten')"
+            for table in ("derivations", "mentions", "graph_evidence", "attention", "items")
+        ).join(("SELECT count(*) FROM (", ") AS r")),
     }
     for what, query in halves.items():
         count = connection.execute(text(query)).scalar_one()
