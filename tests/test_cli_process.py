@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -87,11 +88,25 @@ def test_exit_codes(home: Path) -> None:
 
 def test_store_that_cannot_be_opened_leaves_no_trace_on_the_terminal(home: Path) -> None:
     (home / "memory.db").mkdir()
-    for args in (("status",), ("post", "x"), ("recall", "x"), ("export",), ("rebuild",)):
+    for args in (("status",), ("recall", "x"), ("export",), ("rebuild",)):
         result = run(*args)
         assert (result.returncode, result.stdout) == (1, ""), args
         assert result.stderr.count("\n") == 1, result.stderr
         assert "Traceback" not in result.stderr
+
+
+def test_write_that_the_store_cannot_take_now_is_queued_and_says_why(home: Path) -> None:
+    (home / "memory.db").mkdir()
+    queued = run("post", "kept all the same")
+    assert queued.returncode == 0, queued.stderr
+    assert re.fullmatch(r"queued [0-9a-f-]{36} 1 waiting\n", queued.stdout)
+    assert queued.stderr.count("\n") == 1
+    assert "offline: " in queued.stderr
+    assert "cannot be opened" in queued.stderr
+    (home / "memory.db").rmdir()
+    assert run("recall", "kept").returncode == 0
+    assert "kept all the same" in run("recall", "kept").stdout
+    assert run("outbox", "list").stdout == ""
 
 
 @posix

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # the one in typing takes as long to import as half an interpreter
 if TYPE_CHECKING:
+    from memory_plane.client import Client
     from memory_plane.plane import Plane
     from memory_plane.plugin_settings import PluginSettings
     from memory_plane.plugins import Plugin, hookimpl
 
 __version__ = "0.1.0"
-__all__ = ["Plane", "Plugin", "PluginSettings", "hookimpl"]
+__all__ = ["Client", "Plane", "Plugin", "PluginSettings", "hookimpl"]
 
-_HOMES = {"Plane": "plane", "Plugin": "plugins", "PluginSettings": "plugin_settings", "hookimpl": "plugins"}
+_HOMES = {
+    "Client": "client",
+    "Plane": "plane",
+    "Plugin": "plugins",
+    "PluginSettings": "plugin_settings",
+    "hookimpl": "plugins",
+}
 
 
 def __getattr__(name: str) -> object:

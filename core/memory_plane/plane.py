@@ -171,6 +171,12 @@ class Plane(Writes):
         with self.database.writing() as connection:
             return feed.identify(connection)
 
+    def renew_identity(self) -> None:
+        """Give this memory, a copy of another one, an id of its own, so that the two can exchange changes."""
+        with self.database.writing() as connection:
+            feed.identify(connection, anew=True)
+        vars(self).pop("store_id", None)
+
     def cursor(self, name: str) -> str | None:
         """Return where `name` was read up to, None before the first time."""
         with self.database.reading() as connection:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from memory_plane.errors import MemoryPlaneError, Refused
+from memory_plane.errors import ConfigurationError, MemoryPlaneError, Refused
+from memory_plane.operations import record_of
 from memory_plane.types import Changes, Receipt, SyncReport
 
 if TYPE_CHECKING:
     from memory_plane.plane import Plane
+    from memory_plane.remote import Hub
+    from memory_plane.settings import Settings
+
+BATCH_ANSWER = 60.0
+"""Seconds that the other side may take to store a batch."""
+logger = logging.getLogger(__name__)
 
 ROUNDS = 100_000
 """The most batches of one exchange; the next one goes on."""
@@ -36,6 +44,47 @@ class Peer(Protocol):
     ) -> list[Receipt]:
         """Write what it is told."""
         ...
+
+
+def peer(settings: Settings, url: str | None = None) -> Hub | None:
+    """Return the hub to exchange changes with, by default that of `sync.url`; None where none is named.
+
+    Raise `ConfigurationError` where its token is missing.
+    """
+    url = url or settings.sync.url
+    if url is None:
+        return None
+    if settings.sync.token is None:
+        raise ConfigurationError(f"'sync.token' is missing, it opens {url!r}; set MEMORY_PLANE_SYNC__TOKEN")
+    from memory_plane.remote import Hub
+
+    wait = settings.client
+    return Hub(
+        url,
+        settings.sync.token.get_secret_value(),
+        connect=wait.connect_remote,
+        answer=max(wait.answer, BATCH_ANSWER),
+        certificate=settings.hub.certificate,
+    )
+
+
+def meet(plane: Plane) -> SyncReport:
+    """Exchange changes with the hub of `sync.url`, and log what was refused."""
+    there = peer(plane.settings)
+    if there is None:
+        return SyncReport()
+    with there:
+        report = exchange(plane, there)
+    for line in report.refused:
+        logger.warning("refused while syncing: %s", line)
+    return report
+
+
+def deliver(plane: Plane) -> int:
+    """Store what waits in the outbox of this home; return how much still waits."""
+    from memory_plane.outbox import Outbox
+
+    return Outbox(plane.home).flush(lambda batch: plane.merge([record_of(one) for one in batch])).waiting
 
 
 def exchange(plane: Plane, peer: Peer) -> SyncReport:

@@ -53,9 +53,9 @@ def identity(connection: Connection) -> str | None:
     return cursors.get(connection, _IDENTITY)
 
 
-def identify(connection: Connection) -> str:
-    """Return the id of this store, giving it one if it has none."""
-    known = identity(connection)
+def identify(connection: Connection, *, anew: bool = False) -> str:
+    """Return the id of this store, giving it one if it has none, or a new one."""
+    known = None if anew else identity(connection)
     if known is None:
         known = str(uuid4())
         cursors.put(connection, _IDENTITY, known)

@@ -21,6 +21,7 @@ _SECTIONS = (
             "pin": "Pin a memory: pinned open items come first.",
             "retract": "Take a memory back; history keeps it.",
             "release": "Let a text that was held back be seen.",
+            "forget": "Take a memory off the disk for good.",
         },
     ),
     Section(
@@ -55,11 +56,33 @@ _SECTIONS = (
         },
     ),
     Section(
+        "Run the hub",
+        f"{__name__}.service",
+        {
+            "up": "Run the hub, in the foreground or in the background.",
+            "down": "Stop the hub.",
+        },
+    ),
+    Section(
+        "Sync",
+        f"{__name__}.syncing",
+        {
+            "sync": "Bring the memory up to date, also with another machine.",
+        },
+    ),
+    Section(
+        "Queue",
+        f"{__name__}.outbox",
+        {
+            "outbox": "Show and mend what waits to be delivered.",
+        },
+    ),
+    Section(
         "Serve",
         f"{__name__}.serving",
         {
             "mcp": "Serve an agent over stdio.",
-            "up": "Run the hub in the foreground.",
+            "hook": "Answer the hook of an agent and keep what it said.",
             "completion": "Print the script that completes commands in your shell.",
         },
     ),

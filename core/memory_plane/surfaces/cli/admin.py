@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @pass_session
 def status(session: Session, as_json: bool) -> None:
     """Show where the memory lives, how much it holds and what waits."""
-    found = session.plane.status()
+    found = session.client.status()
     if as_json:
         print_json(found)
         return
@@ -42,7 +42,7 @@ def status(session: Session, as_json: bool) -> None:
 @pass_session
 def stats(session: Session, as_json: bool) -> None:
     """Count nodes, links, thoughts and operations."""
-    found = session.plane.stats()
+    found = session.client.stats()
     if as_json:
         print_json(found)
         return

@@ -13,7 +13,7 @@ from memory_plane.surfaces.cli.session import Session
 from memory_plane.surfaces.cli.times import Moment
 
 if TYPE_CHECKING:
-    from memory_plane.plane import Plane
+    from memory_plane.client import Client
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -81,7 +81,7 @@ def read_text(text: str) -> str:
         raise click.ClickException("text: stdin is not UTF-8") from None
 
 
-def full_id(plane: Plane, text: str) -> str:
+def full_id(client: Client, text: str) -> str:
     """Complete the beginning of an id; a whole id passes unseen."""
     try:
         return str(UUID(text))
@@ -91,7 +91,7 @@ def full_id(plane: Plane, text: str) -> str:
         raise click.UsageError(
             f"{text!r} is too short for an id: give at least {_SHORTEST_PREFIX} characters", click.get_current_context()
         )
-    found = plane.find(prefix)
+    found = client.find(prefix)
     if len(found) == 1:
         return found[0]
     if found:

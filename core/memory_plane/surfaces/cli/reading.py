@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def pulse(session: Session, as_json: bool) -> None:
     """Show what is going on now: who does what, what is open, what was said last."""
     if as_json:
-        print_json(session.plane.pulse())
+        print_json(session.client.pulse())
     else:
-        print_page(session.plane.page("PULSE.md"))
+        print_page(session.client.page("PULSE.md"))
 
 
 @click.command(
@@ -53,7 +53,7 @@ def pulse(session: Session, as_json: bool) -> None:
 @pass_session
 def recall(session: Session, query: str, as_json: bool, **values: Any) -> None:
     """Search the memory in plain words, best answers first."""
-    found = session.plane.recall(query, **given(**values))
+    found = session.client.recall(query, **given(**values))
     if as_json:
         print_json(found)
         return
@@ -83,7 +83,7 @@ def recall(session: Session, query: str, as_json: bool, **values: Any) -> None:
 @pass_session
 def graph(session: Session, as_json: bool, **values: Any) -> None:
     """Show people, projects and things, and how they are linked."""
-    found = session.plane.graph(**given(**values))
+    found = session.client.graph(**given(**values))
     if as_json:
         print_json(found)
     else:
@@ -137,7 +137,7 @@ def _print_edges(session: Session, found: Graph) -> None:
 @pass_session
 def facts(session: Session, as_json: bool, **values: Any) -> None:
     """List what is true now, or was."""
-    found = session.plane.facts(**given(**values))
+    found = session.client.facts(**given(**values))
     if as_json:
         print_json(found)
         return
@@ -168,7 +168,7 @@ def facts(session: Session, as_json: bool, **values: Any) -> None:
 @pass_session
 def items(session: Session, as_json: bool, **values: Any) -> None:
     """List the open items, due first."""
-    found = session.plane.items(**given(**values))
+    found = session.client.items(**given(**values))
     if as_json:
         print_json(found)
         return
@@ -188,7 +188,7 @@ def items(session: Session, as_json: bool, **values: Any) -> None:
 @pass_session
 def get(session: Session, id: str, as_json: bool) -> None:
     """Show one operation by its id, or the first six characters of it or more."""
-    record = session.plane.get(full_id(session.plane, id))
+    record = session.client.get(full_id(session.client, id))
     if record is None:
         raise click.ClickException(f"no operation has the id {id!r}")
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,11 +20,13 @@ from memory_plane.surfaces.cli.options import (
     read_text,
     write_options,
 )
-from memory_plane.surfaces.cli.output import print_receipt
+from memory_plane.surfaces.cli.output import print_json, print_receipt, print_table, short_id
 from memory_plane.surfaces.cli.times import Moment
 
 if TYPE_CHECKING:
+    from memory_plane.store.forgetting import Loss
     from memory_plane.surfaces.cli.session import Session
+    from memory_plane.types import Operation
 
 
 @click.command(
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
 def post(session: Session, text: str, as_json: bool, agent: str, origin: str | None, **values: Any) -> None:
     """Write down a thought, decision, question, commitment or handoff. TEXT may be - for stdin."""
     text = read_text(text)
-    receipt = session.plane.post(text, agent=agent, origin=origin or origin_of(agent), **given(**values))
+    receipt = session.client.post(text, agent=agent, origin=origin or origin_of(agent), **given(**values))
     print_receipt(receipt, as_json)
 
 
@@ -78,7 +81,9 @@ def fact(
 ) -> None:
     """Set what is true of a subject. VALUE may be - for stdin."""
     value = read_text(value)
-    receipt = session.plane.fact(subject, key, value, agent=agent, origin=origin or origin_of(agent), **given(**values))
+    receipt = session.client.fact(
+        subject, key, value, agent=agent, origin=origin or origin_of(agent), **given(**values)
+    )
     print_receipt(receipt, as_json)
 
 
@@ -90,7 +95,7 @@ def fact(
 @pass_session
 def heartbeat(session: Session, focus: str, as_json: bool, **values: Any) -> None:
     """Say what an agent is doing now."""
-    print_receipt(session.plane.heartbeat(focus=focus, **given(**values)), as_json)
+    print_receipt(session.client.heartbeat(focus=focus, **given(**values)), as_json)
 
 
 @click.command(epilog=examples("resolve 5f1c22ab", 'resolve 5f1c22ab --status answered --note "Friday at ten"'))
@@ -101,7 +106,7 @@ def heartbeat(session: Session, focus: str, as_json: bool, **values: Any) -> Non
 @pass_session
 def resolve(session: Session, item: str, as_json: bool, **values: Any) -> None:
     """Close an open item. ITEM is its id, or the first six characters of it or more."""
-    print_receipt(session.plane.resolve(full_id(session.plane, item), **given(**values)), as_json)
+    print_receipt(session.client.resolve(full_id(session.client, item), **given(**values)), as_json)
 
 
 @click.command(epilog=examples("assign 5f1c22ab Rob", "assign 5f1c22ab grok --agent muse"))
@@ -111,7 +116,7 @@ def resolve(session: Session, item: str, as_json: bool, **values: Any) -> None:
 @pass_session
 def assign(session: Session, item: str, to: str, as_json: bool, **values: Any) -> None:
     """Hand an open item to an agent or person."""
-    print_receipt(session.plane.assign(full_id(session.plane, item), to, **given(**values)), as_json)
+    print_receipt(session.client.assign(full_id(session.client, item), to, **given(**values)), as_json)
 
 
 @click.command(epilog=examples("snooze 5f1c22ab tomorrow", "snooze 5f1c22ab 2h", "snooze 5f1c22ab 2026-12-01"))
@@ -121,7 +126,7 @@ def assign(session: Session, item: str, to: str, as_json: bool, **values: Any) -
 @pass_session
 def snooze(session: Session, item: str, until: Any, as_json: bool, **values: Any) -> None:
     """Hide an open item until a later time."""
-    print_receipt(session.plane.snooze(full_id(session.plane, item), until, **given(**values)), as_json)
+    print_receipt(session.client.snooze(full_id(session.client, item), until, **given(**values)), as_json)
 
 
 @click.command(epilog=examples("pin 5f1c22ab", "pin 5f1c22ab --off"))
@@ -131,7 +136,7 @@ def snooze(session: Session, item: str, until: Any, as_json: bool, **values: Any
 @pass_session
 def pin(session: Session, target: str, off: bool, as_json: bool, **values: Any) -> None:
     """Pin a memory: pinned open items come first."""
-    print_receipt(session.plane.pin(full_id(session.plane, target), pinned=not off, **given(**values)), as_json)
+    print_receipt(session.client.pin(full_id(session.client, target), pinned=not off, **given(**values)), as_json)
 
 
 @click.command(epilog=examples('retract 5f1c22ab --reason "It was the other Rob"'))
@@ -141,7 +146,7 @@ def pin(session: Session, target: str, off: bool, as_json: bool, **values: Any) 
 @pass_session
 def retract(session: Session, target: str, as_json: bool, **values: Any) -> None:
     """Take a memory back: no page, search or answer shows it any more, history keeps it."""
-    print_receipt(session.plane.retract(full_id(session.plane, target), **given(**values)), as_json)
+    print_receipt(session.client.retract(full_id(session.client, target), **given(**values)), as_json)
 
 
 @click.command(epilog=examples("release 5f1c22ab"))
@@ -150,4 +155,56 @@ def retract(session: Session, target: str, as_json: bool, **values: Any) -> None
 @pass_session
 def release(session: Session, target: str, as_json: bool, **values: Any) -> None:
     """Let a text that was held back be seen by pages, search and graph."""
-    print_receipt(session.plane.release(full_id(session.plane, target), **given(**values)), as_json)
+    print_receipt(session.client.release(full_id(session.client, target), **given(**values)), as_json)
+
+
+_WORDS = ("text", "value", "focus", "note", "reason", "to")
+
+
+@click.command(epilog=examples("forget 5f1c22ab --dry-run", "forget 5f1c22ab", "forget 5f1c22ab --yes --json"))
+@click.argument("target")
+@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@write_options
+@pass_session
+def forget(session: Session, target: str, dry_run: bool, yes: bool, as_json: bool, **values: Any) -> None:
+    """Take a thought, fact or heartbeat off the disk for good: text, pages, search, graph, and what was said about it.
+
+    Backups and exports that were made before keep it. Other machines forget it when they sync.
+    """
+    id = full_id(session.client, target)
+    if dry_run or not yes:
+        loss = session.plane.loss(id)
+        if not loss.operations:
+            raise click.ClickException(f"{id} is nothing to forget: give the id of a thought, fact or heartbeat")
+        print_json(loss) if as_json and dry_run else _print_loss(session, loss)
+        if dry_run:
+            return
+        _confirm()
+    print_receipt(session.client.forget(id, **given(**values)), as_json)
+
+
+def _print_loss(session: Session, loss: Loss) -> None:
+    print_table(
+        ("ID", "WHEN", "AGENT", "KIND", "TEXT"),
+        ((short_id(one.id), session.local(one.created_at), one.agent, one.op, _words(one)) for one in loss.operations),
+        empty="",
+    )
+    counts = (f"{loss.derivations} derivations", f"{loss.nodes} nodes", f"{loss.edges} edges")
+    click.echo(f"and what was found in it: {', '.join(counts)}", err=True)
+
+
+def _words(operation: Operation) -> str:
+    return next((str(operation.body[name]) for name in _WORDS if name in operation.body), "")
+
+
+def _confirm() -> None:
+    """Ask a person; where there is none to ask, nothing is forgotten."""
+    if not _can_ask():
+        raise click.UsageError("nobody can be asked here: add --yes, or --dry-run", click.get_current_context())
+    if not click.confirm("Forget it? This cannot be undone", err=True):
+        raise click.ClickException("nothing was forgotten")
+
+
+def _can_ask() -> bool:
+    return sys.stdin.isatty()

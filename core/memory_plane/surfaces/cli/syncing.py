@@ -1,0 +1,47 @@
+"""The command that brings this memory up to date: with its queue, its agents, and another machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_plane.surfaces.cli.guard import tell
+from memory_plane.surfaces.cli.options import examples, json_option, pass_session
+from memory_plane.surfaces.cli.output import print_json, print_pairs
+
+if TYPE_CHECKING:
+    from memory_plane.surfaces.cli.session import Session
+
+
+@click.command(epilog=examples("sync", "sync https://nas.local:8788", "sync --json"))
+@click.argument("url", required=False)
+@click.option("--new-identity", is_flag=True, help="First give this memory, a copy of another one, an id of its own.")
+@json_option
+@pass_session
+def sync(session: Session, url: str | None, new_identity: bool, as_json: bool) -> None:
+    """Send what waits, take in what agents left, and exchange changes with the hub at URL, or at `sync.url`.
+
+    Its token is `sync.token`, best set as MEMORY_PLANE_SYNC__TOKEN. A hub does all of this every half minute.
+    """
+    from memory_plane.sync import exchange, peer
+
+    told: dict[str, object] = {"waiting": session.client.flush()}
+    there = peer(session.settings, url)
+    if there is None:
+        told |= {"taken_in": session.plane.ingest().stored}
+    else:
+        with there:
+            if new_identity:
+                session.plane.renew_identity()
+            told |= {"taken_in": session.plane.ingest().stored}
+            report = exchange(session.plane, there)
+        told |= {"pulled": report.pulled, "pushed": report.pushed, "refused": len(report.refused)}
+        for line in report.refused:
+            tell(f"refused: {line}")
+    if as_json:
+        print_json(told)
+    else:
+        print_pairs((name.replace("_", " "), value) for name, value in told.items())
+    if told.get("refused"):
+        raise click.exceptions.Exit(1)

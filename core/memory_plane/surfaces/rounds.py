@@ -1,0 +1,101 @@
+"""What the hub does by itself every half minute: take in what waits, ask deferred plugins, meet other memories."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from functools import partial
+from threading import Event, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Self
+
+from memory_plane import sync
+from memory_plane.errors import MemoryPlaneError
+
+if TYPE_CHECKING:
+    from memory_plane.plane import Plane
+
+logger = logging.getLogger(__name__)
+
+EVERY = 30.0
+"""Seconds between the beginnings of two rounds."""
+PATIENCE = 20.0
+"""Seconds that the next job waits for the one before it; one that takes longer goes on beside the others."""
+LAST_WORDS = 2.0
+"""Seconds that a job under way has when the hub ends."""
+
+Job = tuple[str, Callable[[], object]]
+
+
+class Rounds:
+    """Runs named jobs one after another, each in a thread of its own: one that hangs holds the others up once."""
+
+    def __init__(self, jobs: Callable[[], Iterable[Job]], *, every: float = EVERY, patience: float = PATIENCE) -> None:
+        self._jobs = jobs
+        self._every = every
+        self._patience = patience
+        self._ended = Event()
+        self._thread = Thread(target=self._run, name="rounds", daemon=True)
+        self._running: dict[str, Thread] = {}
+        self._told: set[str] = set()
+
+    @classmethod
+    def of(cls, plane: Plane) -> Self:
+        """Make the rounds of a hub."""
+        return cls(lambda: jobs(plane))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        deadline = monotonic() + LAST_WORDS
+        for thread in (self._thread, *self._running.values()):
+            thread.join(max(0.0, deadline - monotonic()))
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            began = monotonic()
+            self._round()
+            self._ended.wait(max(1.0, self._every - (monotonic() - began)))
+
+    def _round(self) -> None:
+        try:
+            for name, job in self._jobs():
+                if self._ended.is_set():
+                    return
+                self._start(name, job)
+        except Exception:
+            logger.exception("a round of the hub broke off")
+
+    def _start(self, name: str, job: Callable[[], object]) -> None:
+        last = self._running.get(name)
+        if last is not None and last.is_alive():
+            if name not in self._told:
+                logger.warning("%s has not ended since the last round; it is left alone until it does", name)
+                self._told.add(name)
+            return
+        self._told.discard(name)
+        self._running[name] = thread = Thread(target=_guarded, args=(name, job), name=name, daemon=True)
+        thread.start()
+        thread.join(self._patience)
+
+
+def jobs(plane: Plane) -> Iterable[Job]:
+    """Name the jobs of one round: the outbox, each plugin's intake by itself, the queue, the other memories."""
+    yield "the outbox", partial(sync.deliver, plane)
+    for source in plane.sources():
+        yield f"the intake of plugin {source!r}", partial(plane.ingest, source)
+    yield "the queue of deferred plugins", plane.work_queue
+    if plane.settings.sync.url is not None:
+        yield f"the exchange with {plane.settings.sync.url}", partial(sync.meet, plane)
+
+
+def _guarded(name: str, job: Callable[[], object]) -> None:
+    try:
+        job()
+    except MemoryPlaneError as error:
+        logger.warning("%s broke off: %s", name, error)
+    except Exception:
+        logger.exception("%s failed", name)

@@ -1,0 +1,380 @@
+"""Whatever is up, a write is kept and told honestly, and a read sees the writer's own words."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from memory_plane import Client, Plane, client
+from memory_plane.access import ensure_token, read_token
+from memory_plane.errors import HubUnreachable, Refused, StoreError
+from memory_plane.settings import ClientSettings, HubSettings, Settings
+
+SECONDS = 60
+PATIENT = ClientSettings(answer=20.0, retry_after=0.0)
+READS = ["recall", "pulse", "items", "thoughts", "facts", "graph", "get", "find", "page", "status", "stats"]
+
+Open = Callable[..., Client]
+
+
+class Hub:
+    """A hub that can be killed and started again at the same address."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        home.mkdir(parents=True)
+        self.token = ensure_token(home)
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "memory_plane", "--home", str(self.home), "up", "--port", str(self.port)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        assert self.process.stdout is not None
+        found = re.search(r"http://[\d.]+:(\d+)", self.process.stdout.readline())
+        assert found is not None
+        self.url, self.port = found[0], int(found[1])
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        self.process.send_signal(number)
+        self.process.wait(SECONDS)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+    def plane(self) -> Plane:
+        return Plane(Settings(home=self.home))
+
+
+@pytest.fixture
+def hub(home: Path, tmp_path: Path) -> Iterator[Hub]:
+    hub = Hub(tmp_path / "the hub's home é")
+    yield hub
+    if hub.process.poll() is None:
+        hub.stop()
+
+
+@pytest.fixture
+def open_client(home: Path) -> Iterator[Open]:
+    """Open clients of the home; they are closed at the end."""
+    opened: list[Client] = []
+
+    def open_(
+        url: str | None = None, token: str | None = None, waits: ClientSettings | None = None, **more: Any
+    ) -> Client:
+        hub = HubSettings(url=url, token=SecretStr(token) if token else None)
+        opened.append(Client(Settings(home=home, hub=hub, client=waits or PATIENT, **more)))
+        return opened[-1]
+
+    yield open_
+    for one in opened:
+        one.close()
+
+
+def texts(plane: Plane) -> list[str]:
+    """What was said, oldest first."""
+    return [thought.text for thought in reversed(plane.thoughts(limit=500))]
+
+
+# --- nothing but a database --------------------------------------------------------------------------------------
+
+
+def test_without_a_hub_it_is_the_database(home: Path, open_client: Open) -> None:
+    mine = open_client()
+    receipt = mine.post("Ann likes tea", agent="muse")
+    assert receipt.state == "stored"
+    assert mine.post("Ann likes tea", agent="muse", id=receipt.id).state == "duplicate"
+    assert mine.thoughts()[0].id == receipt.id
+    assert not list(home.glob("outbox*"))
+
+
+def test_locked_database_queues_and_the_next_call_sends(home: Path, open_client: Open) -> None:
+    mine = open_client(timeout=0.1)
+    assert mine.post("first", agent="muse").state == "stored"
+    with closing(sqlite3.connect(home / "memory.db", isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        receipt = mine.post("second", agent="muse")
+        assert (receipt.state, receipt.detail) == ("queued", "1 waiting")
+        assert mine.trouble is not None
+        assert "locked" in mine.trouble
+        assert [hit.id for hit in mine.recall("second").hits] == [receipt.id]
+        assert mine.pulse().queued == 1
+        holder.execute("ROLLBACK")
+    mine._down.clear()  # as if its time had passed
+    assert mine.post("third", agent="muse").state == "stored"
+    assert [one.text for one in mine.thoughts()] == ["third", "second", "first"]
+    assert mine.status().queued == 0
+
+
+def test_bad_input_is_refused_and_never_queued(home: Path, open_client: Open) -> None:
+    mine = open_client()
+    assert mine.post("", agent="muse").detail.startswith("text: ")
+    assert mine.resolve("6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10", agent="muse").state == "refused"
+    assert mine.outbox.depth() == 0
+
+
+def test_what_cannot_even_be_queued_is_refused(home: Path, open_client: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = open_client("http://127.0.0.1:1", "x" * 40)
+    monkeypatch.setattr(mine.outbox, "append", raising(StoreError("outbox: the disk is full")))
+    receipt = mine.post("lost?", agent="muse")
+    assert receipt.state == "refused"
+    assert "the disk is full" in receipt.detail
+
+
+def raising(error: Exception) -> Callable[..., Any]:
+    def call(*_: Any) -> None:
+        raise error
+
+    return call
+
+
+# --- a hub -------------------------------------------------------------------------------------------------------
+
+
+def test_hub_of_the_home_is_found_and_its_client_needs_no_database_code(hub: Hub) -> None:
+    code = (
+        "import sys; from memory_plane import Client\n"
+        f"with Client(home={str(hub.home)!r}) as mine:\n"
+        "    assert mine.post('Ann likes tea', agent='muse').state == 'stored'\n"
+        "    assert mine.recall('tea').hits\n"
+        "assert 'sqlalchemy' not in sys.modules and 'pluggy' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=SECONDS)
+    with hub.plane() as plane:
+        assert texts(plane) == ["Ann likes tea"]
+
+
+def test_every_read_is_what_the_database_says(hub: Hub, open_client: Open) -> None:
+    mine = open_client(hub.url, hub.token)
+    asked = mine.post("What does Ann drink?", agent="muse", kind="question", to="grok", due_at="2030-01-01T00:00:00Z")
+    mine.fact("Ann", "city", "Oslo", agent="muse", valid_from="2026-01-01T00:00:00+02:00")
+    mine.heartbeat(agent="grok", focus="reading")
+    with hub.plane() as plane:
+        calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+            ("items", (), {"to": "grok"}),
+            ("thoughts", (), {"limit": 3}),
+            ("facts", (), {"subject": "Ann", "as_of": "2026-05-01T00:00:00Z"}),
+            ("facts", (), {"history": True}),
+            ("graph", (), {"agent": "grok", "min_attention": 0.5}),
+            ("get", (asked.id,), {}),
+            ("find", (asked.id[:8],), {}),
+            ("page", ("SHARED_MEMORY.md",), {}),
+            ("page", ("brief/grok.md",), {}),
+            ("recall", ("ann drink",), {"kind": "question", "since": "2026-01-01T00:00:00Z"}),
+            ("stats", (), {}),
+        ]
+        for name, words, filters in calls:
+            found, expected = getattr(mine, name)(*words, **filters), getattr(plane, name)(*words, **filters)
+            if name == "stats":
+                assert found.operations_by_agent == expected.operations_by_agent
+            else:
+                assert found == expected, name
+        pulse = plane.pulse()
+        assert (mine.pulse().items, mine.pulse().heartbeats) == (pulse.items, pulse.heartbeats)
+        assert mine.status().operations == plane.status().operations
+    assert mine.get("6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10") is None
+    for wrong in (lambda: mine.recall("x", kind="song"), lambda: mine.page("../token"), lambda: mine.page("token")):
+        with pytest.raises(Refused):
+            wrong()
+
+
+def test_hub_refuses_what_makes_no_sense_and_it_is_not_queued(hub: Hub, open_client: Open) -> None:
+    mine = open_client(hub.url, hub.token)
+    receipt = mine.resolve("6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10", agent="muse")
+    assert receipt.state == "refused"
+    assert receipt.detail.startswith("item: ")
+    assert mine.outbox.depth() == 0
+
+
+def test_reads_of_client_and_plane_are_called_alike() -> None:
+    for name in READS:
+        assert inspect.signature(getattr(Client, name)) == inspect.signature(getattr(Plane, name)), name
+
+
+# --- the hub goes and comes --------------------------------------------------------------------------------------
+
+
+def test_hub_reboots_while_an_agent_logs_two_decisions_and_a_fact(hub: Hub, home: Path, open_client: Open) -> None:
+    mine = open_client(hub.url, hub.token)
+    assert mine.post("Before", agent="muse").state == "stored"
+    hub.stop(signal.SIGKILL)
+    said = [
+        mine.post("We use PostgreSQL", agent="muse", kind="decision"),
+        mine.post("We deploy on Friday", agent="muse", kind="decision"),
+        mine.fact("website", "deploy_day", "Friday", agent="muse"),
+    ]
+    assert [(one.state, one.detail) for one in said] == [("queued", f"{n} waiting") for n in (1, 2, 3)]
+    assert [fact.value for fact in mine.facts(subject="website")] == ["Friday"]
+    assert [one.text for one in mine.thoughts(limit=2)] == ["We deploy on Friday", "We use PostgreSQL"]
+    assert mine.recall("postgresql").hits[0].id == said[0].id
+    assert mine.pulse().thoughts[-1].text == "Before"  # from the copy that was made while the hub was up
+    hub.start()
+    assert mine.flush() == 0
+    with hub.plane() as plane:
+        assert texts(plane) == ["Before", "We use PostgreSQL", "We deploy on Friday"]
+        assert [fact.id for fact in plane.facts()] == [said[2].id]
+        assert plane.status().operations == 4
+    assert not (home / "memory.db").exists()
+
+
+def test_what_waits_is_sent_without_another_call(hub: Hub, open_client: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "FLUSH_EVERY", 0.05)
+    mine = open_client(hub.url, hub.token)
+    hub.stop()
+    assert mine.post("later", agent="muse").state == "queued"
+    sent = Event()
+    flush = mine.flush
+
+    def watched() -> int:
+        waiting = flush()
+        if not waiting:
+            sent.set()
+        return waiting
+
+    monkeypatch.setattr(mine, "flush", watched)
+    hub.start()
+    assert sent.wait(SECONDS)
+    with hub.plane() as plane:
+        assert texts(plane) == ["later"]
+
+
+def test_open_items_are_changed_by_queued_words(hub: Hub, open_client: Open) -> None:
+    mine = open_client(hub.url, hub.token)
+    kept, done, given, hidden, wrong = (
+        mine.post(f"Send {n}", agent="muse", kind="commitment") for n in ("a", "b", "c", "d", "e")
+    )
+    mine._copied = float("-inf")
+    mine.items()
+    hub.stop()
+    mine.resolve(done.id, agent="muse")
+    mine.assign(given.id, "grok", agent="muse")
+    mine.snooze(hidden.id, "2099-01-01T00:00:00Z", agent="muse")
+    mine.retract(wrong.id, agent="muse")
+    mine.pin(given.id, agent="muse")
+    assert [(one.id, one.to) for one in mine.items()] == [(given.id, "grok"), (kept.id, None)]
+    assert [one.id for one in mine.items(to="grok")] == [given.id]
+    assert wrong.id not in [one.id for one in mine.thoughts()]
+    assert mine.find(kept.id[:8]) == [kept.id]
+
+
+def test_read_that_nothing_can_answer_says_why(open_client: Open) -> None:
+    mine = open_client("http://127.0.0.1:1", "x" * 40)
+    with pytest.raises(HubUnreachable, match="does not answer"):
+        mine.pulse()
+    mine.post("something", agent="muse")
+    assert mine.pulse().thoughts[0].text == "something"
+    with pytest.raises(HubUnreachable):
+        mine.graph()
+
+
+def test_dead_hub_costs_nothing_after_the_first_failure(open_client: Open) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        silent.settimeout(0)
+        mine = open_client(
+            f"http://127.0.0.1:{silent.getsockname()[1]}", "x" * 40, ClientSettings(answer=0.05, retry_after=600.0)
+        )
+        for n in range(5):
+            assert mine.post(f"word {n}", agent="muse").state == "queued"
+        first, _ = silent.accept()
+        first.close()
+        with pytest.raises(BlockingIOError):
+            silent.accept()
+
+
+# --- who answers there -------------------------------------------------------------------------------------------
+
+
+class Stranger(BaseHTTPRequestHandler):
+    """Says yes to everything, relays what it can to the true hub, and remembers what it was sent."""
+
+    heard: list[bytes]
+    relay: str | None = None
+
+    def do_GET(self) -> None:
+        self.answer()
+
+    def do_POST(self) -> None:
+        self.answer()
+
+    def answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.heard.append(f"{self.path}\n{self.headers}\n".encode() + body)
+        said = b'{"status":"ok","proof":"made up"}'
+        if self.relay is not None:
+            said = httpx.get(self.relay + self.path, trust_env=False, timeout=SECONDS).content
+        self.send_response(200)
+        self.send_header("content-length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    def log_message(self, *_: Any) -> None:
+        """Keep the output of the tests clean."""
+
+
+@pytest.fixture
+def stranger() -> Iterator[tuple[str, type[Stranger]]]:
+    handler = type("Handler", (Stranger,), {"heard": []})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", handler
+    server.shutdown()
+    server.server_close()
+    thread.join(SECONDS)
+
+
+def test_stranger_on_the_port_hears_neither_token_nor_text(
+    stranger: tuple[str, type[Stranger]], open_client: Open
+) -> None:
+    url, handler = stranger
+    token = "a-token-that-nobody-else-should-ever-see"
+    mine = open_client(url, token)
+    assert mine.post("for our ears only", agent="muse").state == "queued"
+    assert mine.trouble is not None
+    assert "not our hub" in mine.trouble
+    heard = b"".join(handler.heard)
+    assert heard
+    assert token.encode() not in heard
+    assert b"ears" not in heard
+
+
+def test_stranger_cannot_relay_the_proof_of_the_true_hub(
+    stranger: tuple[str, type[Stranger]], hub: Hub, open_client: Open
+) -> None:
+    url, handler = stranger
+    handler.relay = hub.url
+    mine = open_client(url, hub.token)
+    assert mine.post("for our ears only", agent="muse").state == "queued"
+    assert b"ears" not in b"".join(handler.heard)
+
+
+def test_hub_that_does_not_know_our_token_gets_nothing(hub: Hub, open_client: Open) -> None:
+    mine = open_client(hub.url, "x" * 43)
+    assert mine.post("not for you", agent="muse").state == "queued"
+    with hub.plane() as plane:
+        assert texts(plane) == []
+
+
+def test_new_token_of_the_hub_is_picked_up(hub: Hub) -> None:
+    with Client(Settings(home=hub.home, client=PATIENT)) as mine:
+        assert mine.post("one", agent="muse").state == "stored"
+        assert read_token(hub.home) == hub.token
+        hub.stop()
+        (hub.home / "token").unlink()
+        hub.start()
+        assert mine.post("two", agent="muse").state == "stored"
+        assert mine._plane is None
