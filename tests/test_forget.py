@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memory_plane.outbox import Outbox
 
 from memory_plane import Plane, Plugin, hookimpl, purge, schema
-from memory_plane.outbox import Outbox
 from memory_plane.store import forgetting
 from memory_plane.types import (
     AgentContext,

@@ -10,8 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_plane.bodies import BODIES
 from memory_plane.errors import Refused
-from memory_plane.operations import BODIES, MAX_TEXT, iso, make_operation, memory_of, parse_operation, record_of
+from memory_plane.operations import (
+    MAX_TEXT,
+    OPS,
+    TARGET_FIELD,
+    TEXT_FIELD,
+    iso,
+    make_operation,
+    memory_of,
+    parse_operation,
+    record_of,
+)
 from memory_plane.types import EPOCH, NAMESPACE, Memory, Operation
 
 ID = "0b5c6b0e-7d53-4c7e-9f2b-2f6f6f0e9a11"
@@ -117,7 +128,7 @@ def test_longest_text_is_taken() -> None:
     assert len(make(text="x" * MAX_TEXT).body["text"]) == MAX_TEXT
 
 
-@pytest.mark.parametrize("op", BODIES)
+@pytest.mark.parametrize("op", OPS)
 def test_every_operation_can_be_written(op: str) -> None:
     operation = make(op)
     assert (operation.op, operation.agent, operation.created_at) == (op, "muse", AT)
@@ -207,7 +218,7 @@ def test_ids_and_times_are_never_taken_for_secrets(id: UUID, at: datetime) -> No
 # --- records -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("op", BODIES)
+@pytest.mark.parametrize("op", OPS)
 def test_operation_is_read_back_from_its_record(op: str) -> None:
     operation = make(op)
     assert parse_operation(record_of(operation)) == operation
@@ -280,7 +291,7 @@ def test_fact_is_a_memory_that_reads_as_a_sentence() -> None:
     assert (memory.kind, memory.text) == ("fact", "Ann works at: Acme")
 
 
-@pytest.mark.parametrize("op", sorted(set(BODIES) - {"thought", "fact"}))
+@pytest.mark.parametrize("op", sorted(set(OPS) - {"thought", "fact"}))
 def test_other_operations_are_no_memories(op: str) -> None:
     assert memory_of(make(op)) is None
 
@@ -289,7 +300,7 @@ def test_iso_writes_utc_with_microseconds() -> None:
     assert iso(AT.astimezone(timezone(timedelta(hours=-8)))) == "2026-03-14T09:30:00.000000Z"
 
 
-@given(st.text(min_size=1, alphabet=st.characters()), st.sampled_from(sorted(BODIES)))
+@given(st.text(min_size=1, alphabet=st.characters()), st.sampled_from(OPS))
 def test_any_text_is_taken_or_refused_by_name(text: str, op: str) -> None:
     field = {"thought": "text", "fact": "value", "heartbeat": "focus", "resolve": "note", "retract": "reason"}.get(op)
     if field is None:
@@ -300,3 +311,10 @@ def test_any_text_is_taken_or_refused_by_name(text: str, op: str) -> None:
         assert str(refusal).startswith(f"{field}: ")
     else:
         assert parse_operation(record_of(operation)) == operation
+
+
+def test_tables_of_operations_agree_with_what_their_bodies_hold() -> None:
+    assert tuple(BODIES) == OPS
+    about = {op: {"item", "target"} & set(model.model_fields) for op, model in BODIES.items()}
+    assert {op: {field} for op, field in TARGET_FIELD.items()} == {op: names for op, names in about.items() if names}
+    assert all(field in BODIES[op].model_fields for op, field in TEXT_FIELD.items())

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, or_, select, update
 
 from memory_plane import models
-from memory_plane.operations import BODIES, FORGOTTEN, TEXT_FIELD, memory_of
+from memory_plane.operations import FORGOTTEN, TARGET_FIELD, TEXT_FIELD, memory_of
 from memory_plane.prepared import Prepared
 from memory_plane.types import Memory, Operation
 
@@ -61,9 +61,8 @@ def empty(connection: Connection, seq: int, tombstone: Operation) -> None:
 
 def target_of(operation: Operation) -> str | None:
     """Return the id of the operation that this one is about."""
-    if operation.op not in BODIES:
-        return None
-    found: str | None = operation.body.get("item") or operation.body.get("target")
+    field = TARGET_FIELD.get(operation.op)
+    found: str | None = None if field is None else operation.body.get(field)
     return found
 
 
