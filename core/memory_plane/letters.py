@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from memory_plane.errors import Refused
-from memory_plane.operations import BODIES, FORGET, agent_id, iso, parse_operation
+from memory_plane.operations import FORGET, agent_id, iso, parse_operation, record_of
 from memory_plane.types import NAMESPACE, Operation
 
 _FIELDS = {"id", "op", "agent", "created_at", "body"}
@@ -29,21 +29,10 @@ class DeadLetter:
     line: str = ""
 
 
-def record(operation: Operation) -> dict[str, Any]:
-    """Return an operation as JSON holds it."""
-    return {
-        "id": operation.id,
-        "op": operation.op,
-        "agent": operation.agent,
-        "created_at": iso(operation.created_at),
-        "body": dict(operation.body),
-    }
-
-
 def write(operation: Operation) -> bytes:
     """Return the line of an operation; raise `Refused` for one that JSON cannot hold."""
     try:
-        return _json(record(operation))
+        return _json(record_of(operation))
     except (TypeError, ValueError) as error:
         raise Refused(f"body: cannot be written as JSON: {error}") from None
 
@@ -65,7 +54,7 @@ def id_of(line: bytes) -> str:
 
 def write_dead(reason: str, operation: Operation) -> bytes:
     """Return the line of a dead letter."""
-    return _json(_stamp(reason) | {"id": operation.id, "operation": record(operation)})
+    return _json(_stamp(reason) | {"id": operation.id, "operation": record_of(operation)})
 
 
 def write_unreadable(reason: str, line: bytes) -> bytes:
@@ -105,12 +94,14 @@ def _as_we_write(found: dict[str, Any]) -> Operation | None:
     """Read the exact form that `write` gives, for a twentieth of what `parse_operation` costs."""
     if found.keys() != _FIELDS:
         return None
+    from memory_plane import bodies
+
     id, op, agent, at, body = (found[name] for name in ("id", "op", "agent", "created_at", "body"))
     try:
         created_at = datetime.fromisoformat(at)
         exact = (str(UUID(id)), agent_id(agent), iso(created_at)) == (id, agent, at)
-        BODIES[op].model_validate(body)
-    except (AttributeError, KeyError, TypeError, ValueError):
+        bodies.body_of(op, body)
+    except (AttributeError, KeyError, TypeError, ValueError, Refused):
         return None
     return Operation(id=id, op=op, agent=agent, created_at=created_at, body=body) if exact else None
 
