@@ -3,9 +3,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
-import socket
-import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,15 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx
 import pytest
 from starlette.testclient import TestClient
 
 from memory_plane import Plane, __version__
-from memory_plane.access import ensure_token, read_token, token_path
-from memory_plane.errors import ConfigurationError, MemoryPlaneError
+from memory_plane.access import read_token
 from memory_plane.surfaces.api import MAX_BODY, create_app
-from memory_plane.surfaces.hub import listen, welcome
 
 SECONDS = 30
 PORT = 8788
@@ -238,73 +232,6 @@ def test_a_slow_call_does_not_hold_up_others(plane: Plane, monkeypatch: pytest.M
         assert waiting.result(SECONDS).status_code == 200
 
 
-# --- the token ---------------------------------------------------------------------------------------------------
-
-
-def test_the_token_is_made_once_and_closed_to_others(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    token = ensure_token(home)
-    assert len(token) >= 43
-    assert ensure_token(home) == read_token(home) == token
-    assert [path.name for path in home.iterdir()] == ["token"]
-    if os.name == "posix":
-        assert stat.S_IMODE(token_path(home).stat().st_mode) == 0o600
-
-
-def test_starts_at_once_agree_on_one_token(tmp_path: Path) -> None:
-    code = "import sys, pathlib, memory_plane.access as a; print(a.ensure_token(pathlib.Path(sys.argv[1])))"
-    started = [
-        subprocess.Popen([sys.executable, "-c", code, tmp_path / "home"], stdout=subprocess.PIPE, text=True)
-        for _ in range(6)
-    ]
-    assert len({process.communicate(timeout=SECONDS)[0] for process in started}) == 1
-
-
-@pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX")
-def test_a_token_open_to_others_is_closed_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    token = ensure_token(tmp_path)
-    token_path(tmp_path).chmod(0o644)
-    assert ensure_token(tmp_path) == token
-    assert stat.S_IMODE(token_path(tmp_path).stat().st_mode) == 0o600
-    assert "was readable by others" in caplog.text
-    assert token not in caplog.text
-
-
-@pytest.mark.parametrize("content", [b"", b"short\n", "é".encode() * 40, b"\xff" * 50])
-def test_a_damaged_token_is_named(tmp_path: Path, content: bytes) -> None:
-    token_path(tmp_path).write_bytes(content)
-    with pytest.raises(ConfigurationError, match="delete it"):
-        ensure_token(tmp_path)
-
-
-# --- the port ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com", ""])
-def test_beyond_loopback_is_a_configuration_error(host: str) -> None:
-    with pytest.raises(ConfigurationError, match=re.escape(f"hub.host: {host!r} is not a loopback address")):
-        listen(host, 0)
-
-
-def test_a_port_in_use_is_told_in_one_line() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(MemoryPlaneError, match=f"port {port} on 127.0.0.1 is in use") as caught:
-            listen("127.0.0.1", port)
-    assert "\n" not in str(caught.value)
-
-
-def test_the_welcome_names_the_token_file_and_not_the_token(tmp_path: Path) -> None:
-    token = ensure_token(tmp_path)
-    text = welcome(tmp_path, HUB)
-    assert str(token_path(tmp_path)) in text
-    assert f"{HUB}/mcp/NAME" in text
-    assert token not in text
-    assert re.search(r"claude mcp add --scope user memory-plane -- /\S+", text)
-
-
 # --- the whole process -------------------------------------------------------------------------------------------
 
 
@@ -321,29 +248,6 @@ def start_up(home: Path, port: int = 0) -> subprocess.Popen[str]:
     environment = {**os.environ, "MEMORY_PLANE_HOME": str(home), "MEMORY_PLANE_PLUGINS__ENABLED": "[]"}
     command = [sys.executable, "-c", UP, str(port)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_up_serves_until_a_signal_and_ends_cleanly(home: Path, number: signal.Signals) -> None:
-    with start_up(home) as process:
-        try:
-            assert process.stdout is not None
-            url = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
-            assert url is not None
-            headers = {"authorization": f"Bearer {read_token(home)}", **ACCEPT}
-            with httpx.Client(base_url=url.group(), timeout=SECONDS, trust_env=False) as client:
-                assert client.get("/health").json()["status"] == "ok"
-                assert client.post("/mcp/muse", json=rpc("tools/call", **POST)).status_code == 401
-                answer = client.post("/mcp/muse", json=rpc("tools/call", **POST), headers=headers).json()
-                assert answer["result"]["structuredContent"]["state"] == "stored"
-            process.send_signal(number)
-            output, errors = process.communicate(timeout=SECONDS)
-        finally:
-            process.kill()
-    assert (process.returncode, errors) == (0, "")
-    assert str(read_token(home)) not in output
-    assert "hello" in (home / "PULSE.md").read_text("utf-8")
 
 
 def test_the_sdk_client_talks_to_up(home: Path) -> None:

@@ -3,51 +3,84 @@
 from __future__ import annotations
 
 import re
-import secrets
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
+from memory_plane.access import agent_of, opens
+from memory_plane.operations import agent_id
+
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
+AGENT_HEADER = "x-memory-plane-agent"
 
-_ORIGIN = re.compile(r"https?://(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?")
+IDENTITY = "memory_plane.identity"
+"""Where the scope holds the agent that the token stands for; None is the master token, which stands for any."""
+STILL_OPEN = "memory_plane.still_open"
+"""Where the scope holds a function that tells whether the token of the request still opens the hub."""
+
+_ONCE = ("content-type", "content-length", "content-encoding", "transfer-encoding", "last-event-id")
+_HARDENING = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
 
 
 class Gate:
-    """Turn away what no agent of this user would send, before anything reads the body."""
+    """Let a request in when its host, its origin and its token are right, and say in the scope whose token it is."""
 
-    def __init__(self, app: ASGIApp, *, token: str, port: int) -> None:
+    def __init__(self, app: ASGIApp, *, master: Callable[[], str | None], port: int, names: Iterable[str] = ()) -> None:
+        """`master` tells the token now, None where nothing is served; `names` are hosts beside those of loopback."""
         self._app = app
-        self._credentials = f"Bearer {token}".encode()
-        self._hosts = {f"{host}:{port}" for host in HOSTS} | (set(HOSTS) if port == 80 else set())
+        self._master = master
+        hosts = [*HOSTS, *map(_bracketed, names)]
+        self._hosts = {host if _has_port(host) else f"{host}:{port}" for host in hosts}
+        self._hosts |= set(hosts) if port in (80, 443) else set()
+        bare = "|".join(re.escape(host.rpartition(":")[0] if _has_port(host) else host) for host in hosts)
+        self._origin = re.compile(rf"https?://({bare})(:\d{{1,5}})?")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer for the app, or let it answer."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
-        elif scope["type"] == "http" and (refusal := self._refusal(scope)) is not None:
-            await refusal(scope, receive, send)
-        else:
+        elif scope["type"] != "http":
             await self._app(scope, receive, send)
+        else:
+            answer = self._refusal(scope) or self._app
+            await answer(scope, receive, partial(_harden, send))
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:
         headers = Headers(scope=scope)
         if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._hosts:
             return refuse(421, "this host name does not belong to Memory Plane")
-        if any(not _ORIGIN.fullmatch(origin.lower()) for origin in headers.getlist("origin")):
+        if any(not self._origin.fullmatch(origin.lower()) for origin in headers.getlist("origin")):
             return refuse(403, "requests from web pages elsewhere are not served")
-        if scope["path"] == "/health":
+        if scope["path"] == "/health" and scope["method"] in ("GET", "HEAD"):
             return None
+        return self._stranger(scope, headers) or _malformed(scope["method"], headers)
+
+    def _stranger(self, scope: Scope, headers: Headers) -> JSONResponse | None:
+        """Refuse a request without a token, and one whose header names another agent than its token."""
         given = headers.getlist("authorization")
-        if len(given) != 1 or not secrets.compare_digest(_credentials(given[0]), self._credentials):
+        scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
+        still_open = partial(self._opens, token.strip())
+        if scheme.lower() != "bearer" or not still_open():
             return refuse(401, "send the token as Authorization: Bearer …", {"www-authenticate": "Bearer"})
-        if scope["method"] not in ("GET", "HEAD") and not _is_json(headers):
-            return refuse(415, "send application/json")
-        return None
+        identity = agent_of(token.strip())
+        scope[IDENTITY], scope[STILL_OPEN] = identity, still_open
+        named = {agent_id(name) for name in headers.getlist(AGENT_HEADER)}
+        return refuse(403, not_yours(identity)) if identity is not None and named - {identity} else None
+
+    def _opens(self, token: str) -> bool:
+        master = self._master()
+        return master is not None and opens(master, token)
 
 
 def refuse(status: int, reason: str, headers: dict[str, str] | None = None) -> JSONResponse:
@@ -55,10 +88,41 @@ def refuse(status: int, reason: str, headers: dict[str, str] | None = None) -> J
     return JSONResponse({"error": reason}, status_code=status, headers=headers)
 
 
-def _credentials(header: str) -> bytes:
-    scheme, _, token = header.partition(" ")
-    return f"{'Bearer' if scheme.lower() == 'bearer' else scheme} {token.strip()}".encode("utf-8", "surrogateescape")
+def not_yours(identity: str | None) -> str:
+    """Say why the bearer of an agent's token may not write under another name."""
+    return f"agent: this token is that of {identity!r} and speaks for no other agent"
+
+
+def _malformed(method: str, headers: Headers) -> JSONResponse | None:
+    """Refuse what two programs in a row may read differently, and what a web page's form can send."""
+    if any(len(headers.getlist(name)) > 1 for name in _ONCE):
+        return refuse(400, f"send each of {', '.join(_ONCE)} once")
+    if "content-length" in headers and "transfer-encoding" in headers:
+        return refuse(400, "send content-length or transfer-encoding, not both")
+    if headers.get("content-encoding", "identity").strip().lower() != "identity":
+        return refuse(415, "send the body as it is, without content-encoding")
+    if method not in ("GET", "HEAD") and not _is_json(headers):
+        return refuse(415, "send application/json")
+    return None
 
 
 def _is_json(headers: Headers) -> bool:
     return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
+
+
+def _bracketed(name: str) -> str:
+    """Write a host name as a Host header has it."""
+    name = name.strip().lower()
+    return f"[{name}]" if name.count(":") > 1 and not name.startswith("[") else name
+
+
+def _has_port(host: str) -> bool:
+    return re.search(r":\d+$", host) is not None
+
+
+async def _harden(send: Callable[[Any], Any], message: Message) -> None:
+    if message["type"] == "http.response.start":
+        headers = MutableHeaders(scope=message)
+        for name, value in _HARDENING.items():
+            headers.setdefault(name, value)
+    await send(message)

@@ -1,0 +1,175 @@
+"""The reads: each answers with what the method of `Plane` of the same name returns, field by field."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Response
+from pydantic import BaseModel
+
+from memory_plane.errors import Refused
+from memory_plane.plane import Plane
+from memory_plane.surfaces.rest.wire import ERRORS, FORBIDDEN, Answer, bearer, known_parameters, master_only, told
+from memory_plane.types import Fact, Graph, OpenItem, Pulse, Recall, Stats, Status, Thought
+
+MOST = 500
+"""How many entries one answer holds at most."""
+
+Agent = Annotated[str | None, Query(description="an agent's name", examples=["muse"])]
+Limit = Annotated[int, Query(ge=1, le=MOST, description="how many at most")]
+Time = Annotated[str | None, Query(description="an ISO 8601 time with its zone", examples=["2026-10-31T12:00:00Z"])]
+Words = Annotated[str | None, Query()]
+
+NOT_FOUND = told(e404="there is none")
+
+
+class Changed(BaseModel):
+    """What this store has to tell another one, and its own id, which the other one names as `peer` when it merges."""
+
+    operations: list[dict[str, Any]]
+    derivations: list[dict[str, Any]]
+    cursor: str
+    more: bool
+    store: str
+
+
+def reads(plane: Plane) -> APIRouter:
+    """Return the endpoints that read."""
+    router = APIRouter(prefix="/api", tags=["read"], responses=ERRORS, dependencies=[known_parameters, bearer])
+    _live(router, plane)
+    _lists(router, plane)
+    _single(router, plane)
+    _care(router, plane)
+    return router
+
+
+def _live(router: APIRouter, plane: Plane) -> None:
+    @router.get("/pulse")
+    def pulse() -> Pulse:
+        """What every agent is doing, what is open, what was said last and what is new in the graph."""
+        return plane.pulse()
+
+    @router.get("/recall")
+    def recall(
+        q: Annotated[str, Query(description="the words to look for", examples=["invoice rob"])],
+        agent: Agent = None,
+        kind: Annotated[str | None, Query(description="a kind of thought, or fact", examples=["decision"])] = None,
+        project: Words = None,
+        person: Words = None,
+        since: Time = None,
+        until: Time = None,
+        limit: Annotated[int, Query(ge=1, le=100)] = 8,
+        cursor: Annotated[str | None, Query(description="the cursor of the answer before")] = None,
+    ) -> Recall:
+        """Search all memories; `cursor` in the answer continues after its last hit."""
+        return plane.recall(
+            q,
+            agent=agent,
+            kind=kind,
+            project=project,
+            person=person,
+            since=since,
+            until=until,
+            limit=limit,
+            cursor=cursor,
+        )
+
+
+def _lists(router: APIRouter, plane: Plane) -> None:
+    @router.get("/items")
+    def items(
+        agent: Agent = None,
+        to: Annotated[str | None, Query(description="the agent or person they are for")] = None,
+        limit: Limit = 50,
+    ) -> list[OpenItem]:
+        """Open items, due ones first."""
+        return plane.items(agent=agent, to=to, limit=limit)
+
+    @router.get("/thoughts")
+    def thoughts(limit: Limit = 50) -> list[Thought]:
+        """The newest thoughts."""
+        return plane.thoughts(limit=limit)
+
+    @router.get("/facts")
+    def facts(
+        subject: Words = None,
+        key: Words = None,
+        as_of: Time = None,
+        history: Annotated[bool, Query(description="older values too")] = False,
+        limit: Limit = 200,
+    ) -> list[Fact]:
+        """Facts, newest first: the current ones, those that held `as_of` a time, or the whole `history`."""
+        return plane.facts(subject=subject, key=key, as_of=as_of, history=history, limit=limit)
+
+    @router.get("/graph")
+    def graph(
+        agent: Agent = None,
+        min_attention: Annotated[float, Query(ge=0, le=1)] = 0.0,
+        about: Annotated[str | None, Query(description="a name, slug or id", examples=["node:person:rob"])] = None,
+        as_of: Time = None,
+        limit: Limit = 40,
+    ) -> Graph:
+        """Edges around a node, of what an agent should care about, or the newest ones."""
+        return plane.graph(agent=agent, min_attention=min_attention, about=about, as_of=as_of, limit=limit)
+
+
+def _single(router: APIRouter, plane: Plane) -> None:
+    @router.get("/memories/{id}", responses=NOT_FOUND)
+    def memory(id: str) -> dict[str, Any]:
+        """One operation by its id, with its `state` if it is a memory."""
+        found = plane.get(id)
+        if found is None:
+            raise HTTPException(404, "there is no operation with this id")
+        return found
+
+    @router.get("/ids")
+    def ids(
+        prefix: Annotated[str, Query(max_length=36, description="hexadecimal digits", examples=["6c1d9d"])],
+    ) -> list[str]:
+        """Up to 10 ids of operations that begin with `prefix`."""
+        return plane.find(prefix)
+
+    @router.get("/pages/{name:path}", responses=NOT_FOUND | _PAGE, response_class=Response)
+    def page(name: str) -> Response:
+        """A page as text, rendered now: `PULSE.md`, `SHARED_MEMORY.md`, `brief/<agent>.md` or `local-cache.json`."""
+        try:
+            text = plane.page(name)
+        except Refused as error:
+            raise HTTPException(404, str(error)) from None
+        kind = "application/json" if name.endswith(".json") else "text/markdown"
+        return Response(text, media_type=kind)
+
+
+_PAGE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/markdown": {"schema": {"type": "string"}}, "application/json": {}}}
+}
+
+
+def _care(router: APIRouter, plane: Plane) -> None:
+    @router.get("/status")
+    def status() -> Status:
+        """Where the memory is and how it fares."""
+        return plane.status()
+
+    @router.get("/stats")
+    def stats() -> Stats:
+        """What the memory is made of."""
+        return plane.stats()
+
+    @router.get("/changes", response_model=Changed, responses=FORBIDDEN, dependencies=[master_only])
+    def changes(
+        since: Annotated[str | None, Query(description="the cursor of the answer before")] = None,
+        peer: Annotated[str | None, Query(description="the id of the store that asks")] = None,
+        limit: Limit = 500,
+    ) -> Answer:
+        """What the store `peer` does not know since a cursor, without what came from it; for other machines."""
+        found = plane.changes(since, peer=peer, limit=limit)
+        return Answer(
+            {
+                "operations": found.operations,
+                "derivations": found.derivations,
+                "cursor": found.cursor,
+                "more": found.more,
+                "store": plane.store_id,
+            }
+        )
