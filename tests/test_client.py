@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
-import signal
 import socket
 import sqlite3
 import subprocess
@@ -21,51 +19,16 @@ import pytest
 from pydantic import SecretStr
 
 from memory_plane import Client, Plane, client
-from memory_plane.access import ensure_token, read_token
+from memory_plane.access import read_token
 from memory_plane.errors import HubUnreachable, Refused, StoreError
 from memory_plane.settings import ClientSettings, HubSettings, Settings
+from memory_plane.testing.hub import HubProcess
 
 SECONDS = 60
 PATIENT = ClientSettings(answer=20.0, retry_after=0.0)
 READS = ["recall", "pulse", "items", "thoughts", "facts", "graph", "get", "find", "page", "status", "stats"]
 
 Open = Callable[..., Client]
-
-
-class Hub:
-    """A hub that can be killed and started again at the same address."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        home.mkdir(parents=True)
-        self.token = ensure_token(home)
-        self.port = 0
-        self.start()
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "memory_plane", "--home", str(self.home), "up", "--port", str(self.port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        assert self.process.stdout is not None
-        found = re.search(r"http://[\d.]+:(\d+)", self.process.stdout.readline())
-        assert found is not None
-        self.url, self.port = found[0], int(found[1])
-
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        self.process.send_signal(number)
-        self.process.wait(SECONDS)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-
-    def plane(self) -> Plane:
-        return Plane(Settings(home=self.home))
-
-
-@pytest.fixture
-def hub(home: Path, tmp_path: Path) -> Iterator[Hub]:
-    hub = Hub(tmp_path / "the hub's home é")
-    yield hub
-    if hub.process.poll() is None:
-        hub.stop()
 
 
 @pytest.fixture
@@ -83,6 +46,11 @@ def open_client(home: Path) -> Iterator[Open]:
     yield open_
     for one in opened:
         one.close()
+
+
+def plane_of(hub: HubProcess) -> Plane:
+    """Open what the hub has written."""
+    return Plane(Settings(home=hub.home))
 
 
 def texts(plane: Plane) -> list[str]:
@@ -145,7 +113,7 @@ def raising(error: Exception) -> Callable[..., Any]:
 # --- a hub -------------------------------------------------------------------------------------------------------
 
 
-def test_hub_of_the_home_is_found_and_its_client_needs_no_database_code(hub: Hub) -> None:
+def test_hub_of_the_home_is_found_and_its_client_needs_no_database_code(hub: HubProcess) -> None:
     code = (
         "import sys; from memory_plane import Client\n"
         f"with Client(home={str(hub.home)!r}) as mine:\n"
@@ -154,16 +122,16 @@ def test_hub_of_the_home_is_found_and_its_client_needs_no_database_code(hub: Hub
         "assert 'sqlalchemy' not in sys.modules and 'pluggy' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=SECONDS)
-    with hub.plane() as plane:
+    with plane_of(hub) as plane:
         assert texts(plane) == ["Ann likes tea"]
 
 
-def test_every_read_is_what_the_database_says(hub: Hub, open_client: Open) -> None:
+def test_every_read_is_what_the_database_says(hub: HubProcess, open_client: Open) -> None:
     mine = open_client(hub.url, hub.token)
     asked = mine.post("What does Ann drink?", agent="muse", kind="question", to="grok", due_at="2030-01-01T00:00:00Z")
     mine.fact("Ann", "city", "Oslo", agent="muse", valid_from="2026-01-01T00:00:00+02:00")
     mine.heartbeat(agent="grok", focus="reading")
-    with hub.plane() as plane:
+    with plane_of(hub) as plane:
         calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
             ("items", (), {"to": "grok"}),
             ("thoughts", (), {"limit": 3}),
@@ -192,7 +160,7 @@ def test_every_read_is_what_the_database_says(hub: Hub, open_client: Open) -> No
             wrong()
 
 
-def test_hub_refuses_what_makes_no_sense_and_it_is_not_queued(hub: Hub, open_client: Open) -> None:
+def test_hub_refuses_what_makes_no_sense_and_it_is_not_queued(hub: HubProcess, open_client: Open) -> None:
     mine = open_client(hub.url, hub.token)
     receipt = mine.resolve("6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10", agent="muse")
     assert receipt.state == "refused"
@@ -208,10 +176,12 @@ def test_reads_of_client_and_plane_are_called_alike() -> None:
 # --- the hub goes and comes --------------------------------------------------------------------------------------
 
 
-def test_hub_reboots_while_an_agent_logs_two_decisions_and_a_fact(hub: Hub, home: Path, open_client: Open) -> None:
+def test_hub_reboots_while_an_agent_logs_two_decisions_and_a_fact(
+    hub: HubProcess, home: Path, open_client: Open
+) -> None:
     mine = open_client(hub.url, hub.token)
     assert mine.post("Before", agent="muse").state == "stored"
-    hub.stop(signal.SIGKILL)
+    hub.kill()
     said = [
         mine.post("We use PostgreSQL", agent="muse", kind="decision"),
         mine.post("We deploy on Friday", agent="muse", kind="decision"),
@@ -224,14 +194,16 @@ def test_hub_reboots_while_an_agent_logs_two_decisions_and_a_fact(hub: Hub, home
     assert mine.pulse().thoughts[-1].text == "Before"  # from the copy that was made while the hub was up
     hub.start()
     assert mine.flush() == 0
-    with hub.plane() as plane:
+    with plane_of(hub) as plane:
         assert texts(plane) == ["Before", "We use PostgreSQL", "We deploy on Friday"]
         assert [fact.id for fact in plane.facts()] == [said[2].id]
         assert plane.status().operations == 4
     assert not (home / "memory.db").exists()
 
 
-def test_what_waits_is_sent_without_another_call(hub: Hub, open_client: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_waits_is_sent_without_another_call(
+    hub: HubProcess, open_client: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(client, "FLUSH_EVERY", 0.05)
     mine = open_client(hub.url, hub.token)
     hub.stop()
@@ -248,11 +220,11 @@ def test_what_waits_is_sent_without_another_call(hub: Hub, open_client: Open, mo
     monkeypatch.setattr(mine, "flush", watched)
     hub.start()
     assert sent.wait(SECONDS)
-    with hub.plane() as plane:
+    with plane_of(hub) as plane:
         assert texts(plane) == ["later"]
 
 
-def test_open_items_are_changed_by_queued_words(hub: Hub, open_client: Open) -> None:
+def test_open_items_are_changed_by_queued_words(hub: HubProcess, open_client: Open) -> None:
     mine = open_client(hub.url, hub.token)
     kept, done, given, hidden, wrong = (
         mine.post(f"Send {n}", agent="muse", kind="commitment") for n in ("a", "b", "c", "d", "e")
@@ -353,7 +325,7 @@ def test_stranger_on_the_port_hears_neither_token_nor_text(
 
 
 def test_stranger_cannot_relay_the_proof_of_the_true_hub(
-    stranger: tuple[str, type[Stranger]], hub: Hub, open_client: Open
+    stranger: tuple[str, type[Stranger]], hub: HubProcess, open_client: Open
 ) -> None:
     url, handler = stranger
     handler.relay = hub.url
@@ -362,14 +334,14 @@ def test_stranger_cannot_relay_the_proof_of_the_true_hub(
     assert b"ears" not in b"".join(handler.heard)
 
 
-def test_hub_that_does_not_know_our_token_gets_nothing(hub: Hub, open_client: Open) -> None:
+def test_hub_that_does_not_know_our_token_gets_nothing(hub: HubProcess, open_client: Open) -> None:
     mine = open_client(hub.url, "x" * 43)
     assert mine.post("not for you", agent="muse").state == "queued"
-    with hub.plane() as plane:
+    with plane_of(hub) as plane:
         assert texts(plane) == []
 
 
-def test_new_token_of_the_hub_is_picked_up(hub: Hub) -> None:
+def test_new_token_of_the_hub_is_picked_up(hub: HubProcess) -> None:
     with Client(Settings(home=hub.home, client=PATIENT)) as mine:
         assert mine.post("one", agent="muse").state == "stored"
         assert read_token(hub.home) == hub.token

@@ -1,4 +1,8 @@
-"""Two memories exchange what each has and the other does not: pull, then push, until both have nothing to tell."""
+"""Two memories exchange what each has and the other does not: push, then pull, until both have nothing to tell.
+
+The pull comes last, so that its place lies behind what was pushed: a peer whose end lies before that place was restored
+from a backup, and is told everything again.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ BATCH_ANSWER = 60.0
 """Seconds that the other side may take to store a batch."""
 logger = logging.getLogger(__name__)
 
+BEGINNING = "0.0"
 ROUNDS = 100_000
 """The most batches of one exchange; the next one goes on."""
 
@@ -97,38 +102,45 @@ def exchange(plane: Plane, peer: Peer) -> SyncReport:
             f"{plane.home}: this memory and the one to sync with have the same identity, as a copy has;"
             " give this one its own: memory-plane sync --new-identity"
         )
-    pulled, refused_here = _pull(plane, peer)
-    pushed, refused_there = _push(plane, peer)
-    return SyncReport(pulled=pulled, pushed=pushed, refused=(*refused_here, *refused_there))
+    refused: list[str] = []
+    pushed = _push(plane, peer, refused)
+    pulled, restored = _pull(plane, peer, refused)
+    if restored:
+        plane.keep_cursor(f"push {peer.store_id}", BEGINNING)
+        pushed += _push(plane, peer, refused, also_its_own=True)
+        pulled += _pull(plane, peer, refused)[0]
+    return SyncReport(pulled=pulled, pushed=pushed, refused=tuple(refused))
 
 
-def _pull(plane: Plane, peer: Peer) -> tuple[int, list[str]]:
+def _pull(plane: Plane, peer: Peer, refused: list[str]) -> tuple[int, bool]:
+    """Return how many operations were new here, and whether the peer has lost what it once told."""
     place = f"pull {peer.store_id}"
-    since, count, refused = plane.cursor(place), 0, list[str]()
+    since, count, restored = plane.cursor(place), 0, False
     for _ in range(ROUNDS):
         try:
             found = peer.changes(since, peer=plane.store_id)
         except Refused:
             if since is None:
                 raise
-            since = None  # it was restored from a backup: what it still has is told again, and is a duplicate here
+            since, restored = None, True
             continue
         receipts = plane.merge(found.operations, found.derivations, peer=peer.store_id, cursor=(place, found.cursor))
         count += _count(receipts, refused)
         since = found.cursor
         if not found.more:
             break
-    return count, refused
+    return count, restored
 
 
-def _push(plane: Plane, peer: Peer) -> tuple[int, list[str]]:
-    place = f"push {peer.store_id}"
-    since, count, refused = plane.cursor(place), 0, list[str]()
+def _push(plane: Plane, peer: Peer, refused: list[str], *, also_its_own: bool = False) -> int:
+    """Return how many operations were new there; `also_its_own` tells the peer what it told us once."""
+    place, known = f"push {peer.store_id}", None if also_its_own else peer.store_id
+    since, count = plane.cursor(place), 0
     for _ in range(ROUNDS):
         try:
-            found = plane.changes(since, peer=peer.store_id)
+            found = plane.changes(since, peer=known)
         except Refused:
-            since = None  # this one was restored
+            since = None  # what is here was replaced by something older
             continue
         if found.operations or found.derivations:
             receipts = peer.merge(found.operations, found.derivations, peer=plane.store_id)
@@ -138,7 +150,7 @@ def _push(plane: Plane, peer: Peer) -> tuple[int, list[str]]:
         since = found.cursor
         if not found.more:
             break
-    return count, refused
+    return count
 
 
 def _count(receipts: Sequence[Receipt], refused: list[str]) -> int:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memory_plane.database import Database
     from memory_plane.plane import Plane
     from memory_plane.plugins import Plugin, PluginManager
+    from memory_plane.testing.hub import HubProcess
     from memory_plane.types import Memory, Operation
 
     InstallPlugin = Callable[..., str]
@@ -116,6 +117,16 @@ def make_plane(home: Path, empty_database: Path) -> Iterator[MakePlane]:
 def plane(make_plane: MakePlane) -> Plane:
     """Open a plane without plugins."""
     return make_plane()
+
+
+@pytest.fixture
+def hub(home: Path, tmp_path: Path) -> Iterator[HubProcess]:
+    """Start a hub with a home of its own, which is not that of the test."""
+    from memory_plane.testing.hub import HubProcess
+
+    process = HubProcess(tmp_path / "the hub's home é")
+    yield process
+    process.stop()
 
 
 @pytest.fixture
