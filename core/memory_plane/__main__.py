@@ -1,6 +1,6 @@
-"""Run the command line: `python -m memory_plane`."""
+"""Run the command: `python -m memory_plane`."""
 
-from memory_plane.surfaces.cli import main
+from memory_plane.entry import main
 
 if __name__ == "__main__":
     main()

@@ -42,6 +42,7 @@ from memory_plane.errors import ConfigurationError, MemoryPlaneError, Refused
 from memory_plane.surfaces.catch_up import catch_up
 from memory_plane.surfaces.fit import encode
 from memory_plane.surfaces.mcp_tools import CORE, Spec, by_name, check
+from memory_plane.surfaces.once import Ticket, once
 
 if TYPE_CHECKING:
     from memory_plane.plane import Plane
@@ -75,7 +76,8 @@ Answer = TypeVar("Answer")
 def build(plane: Plane, agent: str | None, *, tools: bool = False, threads: bool = False) -> Server[Any]:
     """Return the server. `agent` fixes who is writing; None takes it from each HTTP request.
 
-    `tools` adds the plugins' tools; `threads` keeps slow calls off the event loop, for servers with many clients.
+    `tools` adds the plugins' tools; `threads` keeps slow calls off the event loop, for processes with many clients. The
+    calls of one agent happen one after the other all the same, in the order in which they came.
     """
     specs = by_name([*CORE, *(_plugin_specs(plane) if tools else ())])
     surface = _Surface(plane, agent, specs, threads=threads)
@@ -126,6 +128,7 @@ class _Surface:
         self._agent = agent
         self._specs = specs
         self._threads = threads
+        self._turns = anyio.CapacityLimiter(1) if threads and agent is not None else None
         self._tools = [_tool(spec) for spec in specs.values()]
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -135,7 +138,14 @@ class _Surface:
         spec = self._specs.get(params.name)
         if spec is None:
             raise MCPError(INVALID_PARAMS, f"unknown tool {params.name!r}")
-        return await self._run(partial(answer, self._plane, self._caller(context), spec, params.arguments or {}))
+        plane, ticket = self._plane, context.request
+        if isinstance(ticket, Ticket):
+            if ticket.again and spec.open_world:
+                return _failed(
+                    f"the hub restarted while {spec.name} ran; look whether it was done before you try again"
+                )
+            plane = once(plane, ticket)
+        return await self._run(partial(answer, plane, self._caller(context), spec, params.arguments or {}))
 
     async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         return ListResourcesResult(
@@ -170,7 +180,7 @@ class _Surface:
         return agent
 
     async def _run(self, call: Callable[[], Answer]) -> Answer:
-        return await anyio.to_thread.run_sync(call) if self._threads else call()
+        return await anyio.to_thread.run_sync(call, limiter=self._turns) if self._threads else call()
 
 
 def answer(plane: Plane, agent: str | None, spec: Spec, arguments: Mapping[str, Any]) -> CallToolResult:

@@ -7,11 +7,9 @@ answering when stdin closes; here both sides are threads that die with the proce
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import math
 import os
-import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -25,18 +23,15 @@ from typing import TYPE_CHECKING, Any, Self
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import (
-    INVALID_REQUEST,
-    PARSE_ERROR,
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
     RequestId,
-    jsonrpc_message_adapter,
 )
-from mcp_types import ErrorData as Problem
-from pydantic import ValidationError
+
+from memory_plane.surfaces.lines import Unreadable, parse, to_line
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -49,8 +44,6 @@ FLUSH = 5.0
 """Seconds that a client may take to read its last answers."""
 PARENT_CHECK = 2.0
 """Seconds between two looks at whether the parent is alive; its end of the pipe may live on in another process."""
-
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +114,7 @@ class Transport:
 
     async def send(self, item: SessionMessage, /) -> None:
         """Queue one message for the wire."""
-        self._out.put(_line(item.message))
+        self._out.put(to_line(item.message))
         if isinstance(item.message, JSONRPCResponse | JSONRPCError):
             self._forget(item.message.id)
             self._close_if_answered()
@@ -165,9 +158,9 @@ class Transport:
         with suppress(RuntimeError):  # the loop has closed: nobody listens any more
             for line in _lines(self._wire.source):
                 try:
-                    message = jsonrpc_message_adapter.validate_json(_mended(line), by_name=False)
-                except ValidationError as error:
-                    self._out.put(_line(_complaint(error, line)))
+                    message = parse(line)
+                except Unreadable as error:
+                    self._out.put(to_line(error.complaint))
                 else:
                     self._loop.call_soon_threadsafe(self._accept, message)
             self._loop.call_soon_threadsafe(self.end)
@@ -202,35 +195,3 @@ def _chunk(descriptor: int) -> bytes:
         return os.read(descriptor, 65_536)
     except OSError:
         return b""
-
-
-def _line(message: JSONRPCMessage) -> bytes:
-    return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
-
-
-def _mended(line: bytes) -> bytes:
-    """Put a question mark for half a character, such as a text cut inside an emoji: it is JSON, and no Unicode."""
-    if not _HALF.search(line):
-        return line
-    try:
-        return json.dumps(json.loads(line), ensure_ascii=False).encode(errors="replace")
-    except (ValueError, RecursionError):
-        return line
-
-
-def _complaint(error: ValidationError, line: bytes) -> JSONRPCError:
-    if error.errors(include_input=False)[0]["type"] == "json_invalid":
-        problem = Problem(code=PARSE_ERROR, message="Parse error: a line is not JSON")
-    else:
-        problem = Problem(code=INVALID_REQUEST, message="Invalid request: a line is not a JSON-RPC message")
-    return JSONRPCError(jsonrpc="2.0", id=_asked(line), error=problem)
-
-
-def _asked(line: bytes) -> RequestId | None:
-    """Return the id of a request that cannot be read otherwise, so that its client does not wait for ever."""
-    try:
-        request = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    id = request.get("id") if isinstance(request, dict) and "method" in request else None
-    return id if isinstance(id, int | str) and not isinstance(id, bool) else None
