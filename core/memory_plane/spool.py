@@ -1,36 +1,43 @@
-"""The spool: events wait in files of their own until a plugin has turned them into operations."""
+"""The spool: events wait in files of their own until a plugin has turned them into operations.
+
+`put` and the hook shim write them. The shim parses nothing: its payload is the text that the agent gave, cleared only
+of tokens and private keys, and the first who reads it cuts the other secrets, on disk too.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
-from memory_plane.redact import redact_value
+from memory_plane.redact import redact, redact_value
 from memory_plane.types import Event
+
+logger = logging.getLogger(__name__)
 
 FOLDER = "spool"
 MAX_TRIES = 5
 """How often a plugin may fail on an event before the event is kept aside."""
+
+_ABANDONED_AFTER = 60.0
+_DECODER = json.JSONDecoder()
+_BEFORE_KEY = re.compile(r"\s*[{,]\s*")
+_COLON = re.compile(r"\s*:\s*")
 
 
 def put(home: Path, event: Event) -> Path:
     """Write an event to disk, its secrets cut; it is there whole or not at all."""
     folder = home / FOLDER
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    record = {"agent": event.agent, "name": event.name, "payload": redact_value(dict(event.payload))}
     path = folder / f"{time.time_ns():020d}-{uuid4().hex[:8]}.json"
-    part = path.with_suffix(".part")
-    with os.fdopen(
-        os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", errors="replace"
-    ) as file:
-        json.dump(record, file, ensure_ascii=False)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    _write(path, _record(event.agent, event.name, redact_value(dict(event.payload))))
     return path
 
 
@@ -41,22 +48,13 @@ def waiting(home: Path) -> list[Path]:
 
 def read(home: Path) -> Iterator[tuple[Path, Event | None]]:
     """Yield each waiting event with its file; None for a file that holds no event."""
+    _sweep(home / FOLDER)
     for path in waiting(home):
         try:
             content = path.read_bytes()
-        except FileNotFoundError:  # another process was faster
+        except OSError:  # another process was faster, or it is not ours
             continue
-        yield path, _event(content)
-
-
-def _event(content: bytes) -> Event | None:
-    try:
-        record = json.loads(content.decode())
-        agent, name, payload = record["agent"], record["name"], record["payload"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    fits = isinstance(agent, str) and isinstance(name, str) and isinstance(payload, dict)
-    return Event(agent=agent, name=name, payload=payload) if fits else None
+        yield path, _event(path, content)
 
 
 def done(path: Path) -> None:
@@ -71,9 +69,98 @@ def failed(path: Path) -> None:
     if count >= MAX_TRIES:
         set_aside(path)
     else:
-        path.replace(path.with_name(f"{stem}.{count}.json"))
+        with suppress(FileNotFoundError):  # another process was faster
+            path.replace(path.with_name(f"{stem}.{count}.json"))
 
 
 def set_aside(path: Path) -> None:
-    """Keep what is no event, or what no plugin can take in, out of the way."""
-    path.replace(path.with_suffix(".bad"))
+    """Keep what is no event, or what no plugin can take in, out of the way, its secrets cut."""
+    try:
+        _write(path.with_suffix(".bad"), _redacted(path.read_bytes()))
+        path.unlink()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        logger.warning("%s could not be set aside: %s", path, error)
+
+
+# --- what a file holds -------------------------------------------------------------------------------------------
+
+
+def _event(path: Path, content: bytes) -> Event | None:
+    try:
+        record = json.loads(content.decode())
+        agent, name, payload = record["agent"], record["name"], record["payload"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    if not isinstance(agent, str) or not isinstance(name, str):
+        return None
+    if isinstance(payload, str):
+        name, payload = redact(name), redact_value(_parsed(payload))
+        with suppress(OSError):  # a full disk keeps nobody from taking the event in
+            if path.exists():
+                _write(path, _record(agent, name, payload))
+    return Event(agent=agent, name=name, payload=payload) if isinstance(payload, dict) else None
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """Return the object in the text; of what is torn or none, the fields that are whole, and `raw`, all of the text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {**_whole_fields(text), "raw": text}
+    return value if isinstance(value, dict) else {"raw": text}
+
+
+def _whole_fields(text: str) -> dict[str, Any]:
+    """Read an object as far as it goes: what an agent says first is which session and file it is about."""
+    fields: dict[str, Any] = {}
+    place = 0
+    with suppress(ValueError, RecursionError):
+        while before := _BEFORE_KEY.match(text, place):
+            key, place = _DECODER.raw_decode(text, before.end())
+            colon = _COLON.match(text, place)
+            if colon is None or not isinstance(key, str):
+                break
+            value, place = _DECODER.raw_decode(text, colon.end())
+            if place == len(text):  # a number may go on
+                break
+            fields[key] = value
+    return fields
+
+
+def _redacted(content: bytes) -> str:
+    text = content.decode(errors="replace")
+    try:
+        return json.dumps(redact_value(json.loads(text)), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return redact(text)
+
+
+def _record(agent: str, name: str, payload: dict[str, Any]) -> str:
+    return json.dumps({"agent": agent, "name": name, "payload": payload}, ensure_ascii=False)
+
+
+# --- the disk ----------------------------------------------------------------------------------------------------
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_suffix(".part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a writer that was killed left behind: nobody was told that it is kept."""
+    for part in folder.glob("*.part"):
+        with suppress(OSError):  # another process was faster
+            if time.time() - part.stat().st_mtime > _ABANDONED_AFTER:
+                part.unlink()

@@ -42,6 +42,22 @@ def up(session: Session, host: str | None, port: int | None) -> None:
 
 
 @click.command(
+    context_settings={"ignore_unknown_options": True},
+    epilog=examples("hook claude-code SessionStart < payload.json", "hook codex Stop < payload.json"),
+)
+@click.argument("said", metavar="AGENT EVENT", nargs=-1, type=click.UNPROCESSED)
+@pass_session
+def hook(session: Session, said: tuple[str, ...]) -> None:
+    """Keep what an agent's hook says on stdin and answer it with one JSON object; whatever comes, exit with 0.
+
+    Agents run the file hook.py of this package instead, which does the same alone and starts faster.
+    """
+    from memory_plane import hook as shim
+
+    shim.main(list(said[:2]), session.home)
+
+
+@click.command(
     epilog=examples("completion bash >> ~/.bashrc", "completion fish > ~/.config/fish/completions/memory-plane.fish")
 )
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
