@@ -92,7 +92,7 @@ def test_hub_that_was_restored_from_an_older_copy_gets_back_what_it_lost(
     assert "after" not in "".join(exported(hub.home))
     exchange(plane, there)
     assert list(plane.export()) == exported(hub.home)
-    assert len(exported(hub.home)) == 3
+    assert sum('"op":' in line for line in exported(hub.home)) == 3
 
 
 def test_copy_of_a_memory_needs_an_identity_of_its_own(plane: Plane, tmp_path: Path) -> None:
