@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from memory_plane import letters
+from memory_plane.operations import record_of
 from memory_plane.outbox import Outbox
 from memory_plane.surfaces.cli import main
 from memory_plane.types import Operation, Receipt
@@ -84,7 +85,7 @@ def test_list_as_json_is_the_exported_form(
 ) -> None:
     made = [operation(), operation()]
     outbox.append(*made)
-    assert json.loads(run("list", "--json").stdout) == [letters.record(one) for one in made]
+    assert json.loads(run("list", "--json").stdout) == [record_of(one) for one in made]
 
 
 def test_list_is_bounded_and_tells_what_it_leaves_out(
@@ -114,7 +115,7 @@ def test_dead_letters_are_listed_with_their_reasons(
     assert torn in rows[1] and "cannot be read" in rows[1] and '{"agent":"mu' in rows[1]
     first, second = json.loads(run("list", "--dead", "--json").stdout)
     assert first == {
-        "id": made.id, "at": first["at"], "reason": "text: not wanted", "operation": letters.record(made)
+        "id": made.id, "at": first["at"], "reason": "text: not wanted", "operation": record_of(made)
     }  # fmt: skip
     assert datetime.fromisoformat(first["at"]) <= datetime.now(UTC)
     assert (second["id"], second["line"]) == (torn, '{"agent":"mu')
@@ -154,7 +155,7 @@ def test_drop_says_what_is_gone(run: Callable[..., Result], outbox: Outbox, oper
         [f"dropped {waiting.id} waits", f"dropped {dead.id} dead", f"dropped {torn} a line that cannot be read"]
     )
     assert (outbox.pending(), outbox.dead()) == ([kept], [])
-    assert json.loads(run("drop", kept.id, "--json").stdout) == [letters.record(kept)]
+    assert json.loads(run("drop", kept.id, "--json").stdout) == [record_of(kept)]
     assert outbox.depth() == 0
 
 

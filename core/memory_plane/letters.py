@@ -10,6 +10,7 @@ from uuid import UUID, uuid5
 
 from memory_plane.errors import Refused
 from memory_plane.operations import FORGET, agent_id, iso, parse_operation, record_of
+from memory_plane.redact import redact
 from memory_plane.types import NAMESPACE, Operation
 
 _FIELDS = {"id", "op", "agent", "created_at", "body"}
@@ -58,8 +59,8 @@ def write_dead(reason: str, operation: Operation) -> bytes:
 
 
 def write_unreadable(reason: str, line: bytes) -> bytes:
-    """Return the line of a dead letter that keeps a line of the outbox as it was found."""
-    return _json(_stamp(reason) | {"id": id_of(line), "line": _text(line)})
+    """Return the line of a dead letter that keeps a line of the outbox as it was found, but for secrets in it."""
+    return _json(_stamp(reason) | {"id": id_of(line), "line": redact(_text(line))})
 
 
 def read_dead(line: bytes) -> DeadLetter:

@@ -11,18 +11,20 @@ writer waiting. A crash between an answer and the removal sends a line twice, wh
 
 One line can make a hub fail for ever, and must not hold up the rest. After a flush that stopped, the next one asks the
 hub first with nothing, then with one line, then with twice as many each time: so it comes to stop at the line to blame
-alone. If the hub, which was there, then takes another line or is gone, the line has failed a try; after `MAX_TRIES`,
-`patience` seconds or more apart, it is a dead letter. While the hub takes no other line either, nothing is to blame.
+alone. Where that goes on, another line goes first: if the hub takes it and then fails, the line has failed a try; after
+`MAX_TRIES`, `patience` seconds or more apart, it is a dead letter. While the hub takes no other line either, nothing is
+to blame and nothing overtakes.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from errno import EACCES, EDQUOT, EFBIG, ENOSPC, EPERM, EROFS
 from pathlib import Path
 
@@ -297,11 +299,12 @@ class _Delivery:
         if last is not None:
             self._send(())
             size = 1
+        compared = last is not None and self._is_time_to_compare(last) and self._deliver_another(last)
         while waiting > 0 and (batch := self._outbox.batch(min(size, waiting))):
             try:
                 self._deliver(batch)
             except (StoreError, HubUnreachable) as error:
-                self._stopped(batch, last, error)
+                self._stopped(batch[0], last, compared, error)
                 raise
             waiting -= len(batch)
             size = min(size * 2, MAX_BATCH)
@@ -321,39 +324,40 @@ class _Delivery:
         self.refused += refused
         self._outbox.settle(list(zip(batch, reasons, strict=True)))
 
-    def _stopped(self, batch: Sequence[Entry], last: Stop | None, error: Exception) -> None:
+    def _is_time_to_compare(self, last: Stop) -> bool:
+        """Whether it may be this line alone; more seldom after a while, since it may as well be all of them."""
+        since = time.time() - last.tried_at
+        suspected = last.tries > 0 or last.times in (4, 8) or (last.times > 0 and last.times % 16 == 0)
+        return suspected and not 0 <= since < self._outbox.patience
+
+    def _deliver_another(self, last: Stop) -> bool:
+        """Send a line that waits behind the first one, each time another; return whether there is any."""
+        waiting = self._outbox.batch(MAX_BATCH)
+        others = waiting[1:]
+        if not others or waiting[0][1].id != last.id:
+            return False
+        try:
+            self._deliver([others[last.times % len(others)]])
+        except (StoreError, HubUnreachable):
+            self._outbox.note(replace(last, times=last.times + 1))
+            raise
+        return True
+
+    def _stopped(self, entry: Entry, last: Stop | None, compared: bool, error: Exception) -> None:
         """Note where it stopped; a line that has failed often enough, while others did not, is a dead letter."""
-        entry = batch[0]
-        stop = last if last is not None and last.id == entry[1].id else Stop(entry[1].id)
-        now = datetime.now(UTC).timestamp()
-        due = not 0 <= now - stop.tried_at < self._outbox.patience
-        blamed = last is not None and len(batch) == 1 and due and self._is_to_blame(entry, stop.times)
-        tries = stop.tries + blamed
-        if tries < MAX_TRIES:
-            self._outbox.note(Stop(stop.id, stop.times + 1, tries, now if blamed else stop.tried_at))
+        id = entry[1].id
+        stop = Stop(id, times=1)
+        if last is not None and last.id == id:
+            stop = replace(last, times=last.times + 1)
+            if compared:
+                stop = replace(stop, tries=last.tries + 1, tried_at=time.time())
+        if stop.tries < MAX_TRIES:
+            self._outbox.note(stop)
             return
-        logger.warning("operation %s is a dead letter of the outbox now: it failed %d times", stop.id, tries)
-        self._outbox.settle([(entry, f"failed {tries} times while others did not: {error}")])
+        logger.warning("operation %s is a dead letter of the outbox now: it failed %d times", id, stop.tries)
+        self._outbox.settle([(entry, f"failed {stop.tries} times while others did not: {error}")])
         self._outbox.note(None)
         self.refused += 1
-
-    def _is_to_blame(self, entry: Entry, turn: int) -> bool:
-        """Whether the hub, which just failed at this line, takes another one (each time another) or is gone."""
-        others = [other for other in self._outbox.batch(MAX_BATCH) if other[1].id != entry[1].id]
-        if not others:
-            return False
-        try:
-            self._deliver([others[turn % len(others)]])
-        except (StoreError, HubUnreachable):
-            return not self._is_there()
-        return True
-
-    def _is_there(self) -> bool:
-        try:
-            self._send(())
-        except (StoreError, HubUnreachable):
-            return False
-        return True
 
 
 def _reason(error: OSError) -> str:

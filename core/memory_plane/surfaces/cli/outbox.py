@@ -47,11 +47,11 @@ def list_(session: Session, dead: bool, limit: int, as_json: bool) -> None:
 
 
 def _list_waiting(queue: Outbox, limit: int, as_json: bool) -> None:
-    from memory_plane.letters import record
+    from memory_plane.operations import record_of
 
     waiting = queue.pending()
     if as_json:
-        print_json([record(operation) for operation in waiting[:limit]])
+        print_json([record_of(operation) for operation in waiting[:limit]])
     else:
         rows = [(*_row(operation), _age(operation.created_at), _words(operation)) for operation in waiting[:limit]]
         print_table(("ID", "AGENT", "KIND", "AGE", "WORDS"), rows, empty="nothing waits")
@@ -63,13 +63,13 @@ def _list_waiting(queue: Outbox, limit: int, as_json: bool) -> None:
 
 
 def _list_dead(letters: Sequence[DeadLetter], limit: int, as_json: bool) -> None:
-    from memory_plane.letters import record
+    from memory_plane.operations import record_of
 
     if as_json:
         print_json(
             [
                 {"id": letter.id, "at": letter.at, "reason": letter.reason}
-                | ({"operation": record(letter.operation)} if letter.operation else {"line": letter.line})
+                | ({"operation": record_of(letter.operation)} if letter.operation else {"line": letter.line})
                 for letter in letters[:limit]
             ]
         )
@@ -114,14 +114,14 @@ def drop(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
 
     --json prints all of what was deleted. An ID may be its first six characters or more.
     """
-    from memory_plane.letters import record
+    from memory_plane.operations import record_of
 
     queue = _outbox(session)
     known: dict[str, Operation | None] = {letter.id: letter.operation for letter in queue.dead()}
     known |= {operation.id: operation for operation in queue.pending()}
     gone = queue.drop(_full_ids(ids, known, "nothing in the outbox"))
     if as_json:
-        print_json([record(operation) if (operation := known[id]) else {"id": id} for id in gone])
+        print_json([record_of(operation) if (operation := known[id]) else {"id": id} for id in gone])
     else:
         _say("dropped", ((id, known[id]) for id in gone))
 
