@@ -151,3 +151,48 @@ def test_long_file_is_rewritten_in_blocks(journal: Journal, monkeypatch: pytest.
     assert journal.rewrite(lambda line: not line.startswith(b"7 ")) == 1
     assert list(journal.lines()) == [line for line in lines if not line.startswith(b"7 ")]
     assert longest < 1_100_000
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """What reaches the disk, and for which inode, in its order."""
+    seen: list[tuple[str, int]] = []
+    write, fsync, replace = os.write, os.fsync, os.replace
+
+    def written(descriptor: int, data: bytes) -> int:
+        seen.append(("write", os.fstat(descriptor).st_ino))
+        return write(descriptor, data)
+
+    def synced(descriptor: int) -> None:
+        seen.append(("fsync", os.fstat(descriptor).st_ino))
+        fsync(descriptor)
+
+    def replaced(source: Path, target: Path) -> None:
+        seen.append(("replace", Path(source).stat().st_ino))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "write", written)
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", replaced)
+    return seen
+
+
+def test_folder_then_lines_are_on_disk_before_append_returns(journal: Journal, disk: list[tuple[str, int]]) -> None:
+    journal.append([b"one"])
+    file, folder = journal.path.stat().st_ino, journal.path.parent.stat().st_ino
+    assert disk[:3] == [("fsync", folder), ("write", file), ("fsync", file)]
+    disk.clear()
+    journal.append([b"two"])
+    assert disk[:2] == [("write", file), ("fsync", file)]
+    disk.clear()
+    # Another process cannot know whether the one that made the file lived long enough to sync the folder.
+    Journal(journal.path).append([b"three"])
+    assert disk[:3] == [("fsync", folder), ("write", file), ("fsync", file)]
+
+
+def test_rest_is_on_disk_before_it_takes_the_place_of_the_whole(journal: Journal, disk: list[tuple[str, int]]) -> None:
+    journal.append([b"one", b"two"])
+    disk.clear()
+    journal.rewrite(lambda line: line != b"one")
+    file, folder = journal.path.stat().st_ino, journal.path.parent.stat().st_ino
+    assert disk[:4] == [("write", file), ("fsync", file), ("replace", file), ("fsync", folder)]
