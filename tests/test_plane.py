@@ -16,6 +16,7 @@ import pytest
 from memory_plane import Plane, Plugin, hookimpl
 from memory_plane.errors import Refused, StoreError
 from memory_plane.operations import make_operation, parse_operation
+from memory_plane.outbox import Outbox
 from memory_plane.types import (
     AgentContext,
     Attention,
@@ -707,3 +708,12 @@ def test_warming_up_leaves_nothing(make_plane: MakePlane) -> None:
     status = plane.status()
     assert (list(plane.export()), status.nodes, status.waiting, status.agents) == (before, 0, 0, ())
     assert plane.recall("Lovelace").hits == ()
+
+
+def test_what_waits_in_the_outbox_is_told(plane: Plane, operation: Callable[..., Operation]) -> None:
+    waiting = operation(text="not stored yet")
+    Outbox(plane.home).append(waiting)
+    pulse, status = plane.pulse(), plane.status()
+    assert (pulse.queued, pulse.queued_since) == (1, waiting.created_at)
+    assert (status.queued, status.queued_since, status.dead) == (1, waiting.created_at, 0)
+    assert "\nWaiting to be stored: 1, the oldest since 2026-01-05 " in plane.page("PULSE.md")

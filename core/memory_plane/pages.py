@@ -149,6 +149,9 @@ def pulse_page(snapshot: Snapshot, *, now: datetime, zone: tzinfo | None) -> str
         _Section("\n\n## Graph\n", edges, len(edges)),
     )
     title = f"# Pulse: {NOTICE}\n\n" + (_times(now, zone) if any(part.total for part in sections) else "Nothing yet.")
+    if pulse.queued:
+        since = f", the oldest since {_when(pulse.queued_since, zone)}" if pulse.queued_since else ""
+        title += f"\n\nWaiting to be stored: {pulse.queued}{since}."
     return _page(title, sections, PULSE_BYTES, _bytes)
 
 

@@ -370,7 +370,16 @@ class Plane(Writes):
         """Read one moment of the memory, as the pages do."""
         stale_after = timedelta(minutes=self.settings.stale_after_minutes)
         with self.database.reading() as connection:
-            yield MemorySnapshot(connection, datetime.now(UTC), stale_after)
+            yield MemorySnapshot(connection, datetime.now(UTC), stale_after, self._queued()[:2])
+
+    def _queued(self) -> tuple[int, datetime | None, int]:
+        """Return how many writes wait in the outbox of this home, since when, and how many cannot be delivered."""
+        if not any((self.home / name).exists() for name in ("outbox.jsonl", "outbox.dead.jsonl")):
+            return 0, None, 0
+        from memory_plane.outbox import Outbox
+
+        outbox = Outbox(self.home)
+        return outbox.depth(), outbox.oldest(), len(outbox.dead())
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
@@ -397,6 +406,7 @@ class Plane(Writes):
     def status(self) -> Status:
         """Return where the memory is and how it fares."""
         revision = schema.current(self.database) or ""
+        queued, queued_since, dead = self._queued()
         with self.database.reading() as connection:
             return Status(
                 home=self.home,
@@ -413,6 +423,9 @@ class Plane(Writes):
                 failures=self._failures(),
                 agents=state.writers(connection),
                 purging=len(forgetting.waiting(connection)),
+                queued=queued,
+                queued_since=queued_since,
+                dead=dead,
             )
 
     def _failures(self) -> tuple[str, ...]:

@@ -17,10 +17,18 @@ ITEMS, THOUGHTS, EDGES, FACTS, PERSON_EDGES = 40, 40, 20, 400, 40
 class MemorySnapshot:
     """Implements `types.Snapshot` on one transaction; use it only while that lasts."""
 
-    def __init__(self, connection: Connection, now: datetime, stale_after: timedelta) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        now: datetime,
+        stale_after: timedelta,
+        queued: tuple[int, datetime | None] = (0, None),
+    ) -> None:
+        """Begin to read; `queued` is how much waits in the outbox of this machine, and since when."""
         self._connection = connection
         self._now = now
         self._stale_after = stale_after
+        self._queued = queued
 
     def pulse(self) -> Pulse:
         """Return the live state of the fleet."""
@@ -43,6 +51,8 @@ class MemorySnapshot:
             thoughts=state.thoughts(self._connection, THOUGHTS),
             edges=graph.newest(self._connection, self._now, EDGES),
             items_total=state.items_total(self._connection, self._now),
+            queued=self._queued[0],
+            queued_since=self._queued[1],
         )
 
     @cached_property
