@@ -68,6 +68,15 @@ def test_command_on_a_store_at_head_imports_neither_alembic_nor_rich(home: Path)
         assert not names & {"alembic", "rich", "mcp", "starlette", "uvicorn", "httpx"}, args
 
 
+def test_garbage_of_a_command_is_left_to_the_end_of_its_process(home: Path) -> None:
+    code = (
+        "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count() > 1000, gc.isenabled()));"
+        "from memory_plane.entry import main; sys.argv = ['memory-plane', 'status', '--json']; main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert result.stdout.splitlines()[-1] == "True True"
+
+
 def test_stdout_holds_the_result_and_nothing_else(home: Path) -> None:
     result = run("--verbose", "post", "héllo", "--json")
     assert result.returncode == 0
