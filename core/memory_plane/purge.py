@@ -83,7 +83,8 @@ class Purge:
             except MemoryPlaneError as error:
                 logger.warning("what was forgotten could not be purged yet: %s", error)
                 return f"pending: {error}"
-        copies = sorted(path.name for path in self._home.glob("*.bak"))
+        found = (*self._home.glob("*.bak"), *self._home.glob("backups/*.db"))
+        copies = sorted(path.relative_to(self._home).as_posix() for path in found)
         kept = f"; {', '.join(copies)} in the home may hold it" if copies else ""
         return f"purged here, not in backups that were made before{kept}" if done else _READER
 
@@ -162,6 +163,7 @@ def _files(home: Path) -> Iterator[Path]:
     """Yield the files that may repeat a text without knowing whose it is: pages, spooled events, logs of processes."""
     yield from home.glob("spool/*")
     yield from home.glob("*.log*")
+    yield from home.glob("logs/*.log*")
     yield from home.glob("failures.jsonl")
     for depth in range(_DEPTH):
         yield from (path for path in home.glob("*/" * depth + "*") if path.suffix in SUFFIXES)

@@ -62,7 +62,7 @@ def upgrade(database: Database) -> Path | None:
     from alembic import command
 
     found = current(database)
-    _refuse_newer(found)
+    refuse_newer(found)
     copy = _copy(database, found) if found is not None and found != head() else None
     with database.writing() as connection:
         command.upgrade(_config(connection), "head")
@@ -140,11 +140,12 @@ def _at_head(database: Database) -> bool:
         if "no tables" not in str(error):
             raise
         return False
-    _refuse_newer(found)
+    refuse_newer(found)
     return found == head()
 
 
-def _refuse_newer(found: str | None) -> None:
+def refuse_newer(found: str | None) -> None:
+    """Raise `SchemaError` for a revision that this version does not know."""
     if found is not None and found > head():
         raise SchemaError(
             f"database is at revision {found!r}, this version knows up to {head()!r}; upgrade memory-plane to open it"

@@ -1,54 +1,121 @@
-"""The hub as a process: its port, its start and end, and what it does every half minute."""
+"""The hub as a process: alone in its home, its port, its start and its end."""
 
 from __future__ import annotations
 
 import errno
 import ipaddress
+import logging
+import os
 import shlex
 import signal
 import socket
+import ssl
 import sys
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from memory_plane import __version__
-from memory_plane.access import ensure_token, token_path
+from memory_plane import __version__, presence
+from memory_plane.access import TokenFile, ensure_token, token_path
 from memory_plane.errors import ConfigurationError, MemoryPlaneError
+from memory_plane.operations import iso
+from memory_plane.presence import Presence
 from memory_plane.surfaces.api import create_app
+from memory_plane.surfaces.rounds import Rounds
+from memory_plane.surfaces.socket_server import socket_server
+from memory_plane.surfaces.strangers import who_listens
 
 if TYPE_CHECKING:
     from memory_plane.plane import Plane
+    from memory_plane.settings import HubSettings
+
+logger = logging.getLogger(__name__)
+
+LAST_ANSWERS = 8
+"""Seconds that requests under way have to end when the hub does."""
+
+Certificate = tuple[Path, Path]
 
 
 def serve(plane: Plane, host: str, port: int) -> None:
-    """Run the hub in the foreground until a signal ends it; the caller closes the plane."""
-    listener = listen(host, port)
-    port = listener.getsockname()[1]
-    app = create_app(plane, token=ensure_token(plane.home), port=port)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            lifespan="on",
-            ws="none",
-            timeout_graceful_shutdown=3,
-        )
+    """Run the hub in the foreground until a signal ends it; the caller has claimed the home and closes the plane.
+
+    Raise `MemoryPlaneError` where the port cannot be had or the settings do not allow it.
+    """
+    certificate = certificate_of(plane.settings.hub)
+    check_reach(host, plane.settings.hub, certificate)
+    with listen(host, port) as listener:
+        _serve(plane, host, listener, certificate)
+    logger.info("the hub has ended")
+
+
+def _serve(plane: Plane, host: str, listener: socket.socket, certificate: Certificate | None) -> None:
+    hub, port = plane.settings.hub, listener.getsockname()[1]
+    url = address(host, port, hub.names, secure=certificate is not None)
+    names = [*hub.names, *([] if is_loopback(host) or _is_everywhere(host) else [host])]
+    ensure_token(plane.home)  # what is wrong with it is told now and not at the first request
+    app = create_app(plane, token=TokenFile(plane.home), port=port, names=names)
+
+    def announce() -> None:
+        presence.write(plane.home, Presence(url, os.getpid(), __version__, iso(datetime.now(UTC))))
+        logger.info("the hub is up at %s", url)
+        with suppress(OSError):  # a terminal that is gone
+            sys.stdout.write(welcome(plane.home, url))
+            sys.stdout.flush()
+
+    server = _Server(_configuration(app, certificate), announce, app.state.end_streams)
+    with _until_signal(server), Rounds.of(plane), socket_server(plane):
+        try:
+            server.run(sockets=[listener])
+        except SystemExit:  # uvicorn's word for a failed start
+            raise MemoryPlaneError("the hub could not start; the log says why") from None
+        finally:
+            presence.remove(plane.home)
+
+
+class _Server(uvicorn.Server):
+    """Tells when it answers, and ends what would never end by itself before it waits for the rest."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None], end_streams: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._announce = announce
+        self._end_streams = end_streams
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to answer, then say so."""
+        await super().startup(sockets)
+        if self.started:
+            self._announce()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams of events, answer what is under way, and stop."""
+        self._end_streams()
+        await super().shutdown(sockets)
+
+
+def _configuration(app: Any, certificate: Certificate | None) -> uvicorn.Config:
+    files = {} if certificate is None else {"ssl_certfile": certificate[0], "ssl_keyfile": certificate[1]}
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        ws="none",
+        timeout_graceful_shutdown=LAST_ANSWERS,
+        **files,  # type: ignore[arg-type]
     )
-    with listener, _until_signal(server):
-        sys.stdout.write(welcome(plane.home, _url(host, port)))
-        sys.stdout.flush()
-        server.run(sockets=[listener])
+
+
+# --- where it listens --------------------------------------------------------------------------------------------
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the port on loopback, or say in one line why not."""
-    if not _is_loopback(host):
-        raise ConfigurationError(f"hub.host: {host!r} is not a loopback address; give 127.0.0.1, ::1 or localhost")
+    """Open the port, or say in one line why not and who has it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -61,10 +128,74 @@ def listen(host: str, port: int) -> socket.socket:
         listener.close()
         if getattr(error, "errno", None) == errno.EADDRINUSE:
             raise MemoryPlaneError(
-                f"port {port} on {host} is in use, perhaps by another hub; stop it or set hub.port to another one"
+                f"port {port} on {host} is in use by {who_listens(host, port)}; stop it or set hub.port to another one"
             ) from None
         raise MemoryPlaneError(f"cannot listen on {host} port {port}: {error}") from None
     return listener
+
+
+def check_reach(host: str, hub: HubSettings, certificate: Certificate | None) -> None:
+    """Raise `ConfigurationError` for an address beyond this machine that neither TLS nor the person's word covers."""
+    if not host.strip():
+        raise ConfigurationError("hub.host: is empty; give an address such as 127.0.0.1")
+    if is_loopback(host):
+        return
+    if certificate is None and not hub.allow_plain:
+        raise ConfigurationError(
+            f"hub.host: {host!r} is beyond this machine, where others can read along; set hub.certificate and hub.key"
+            " for TLS, or hub.allow_plain = true where the network itself is private"
+        )
+    if _is_everywhere(host) and not hub.names:
+        raise ConfigurationError(
+            f"hub.host: {host!r} is every address of this machine; set hub.names to those that others call it by"
+        )
+
+
+def certificate_of(hub: HubSettings) -> Certificate | None:
+    """Return certificate and key for TLS, None where none is set; raise `ConfigurationError` where they do not fit."""
+    if hub.certificate is None and hub.key is None:
+        return None
+    if hub.certificate is None or hub.key is None:
+        raise ConfigurationError(f"hub.{'key' if hub.key is None else 'certificate'}: is missing; TLS needs both files")
+    try:
+        # A password that is not asked for: a hub starts by itself.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(hub.certificate, hub.key, password="")
+    except OSError as error:  # ssl.SSLError is one
+        wrong = next((f"{file} cannot be read" for file in (hub.certificate, hub.key) if not _readable(file)), None)
+        reason = wrong or f"are no PEM certificate and its key without a password ({error.args[-1]})"
+        raise ConfigurationError(f"hub.certificate, hub.key: {reason}") from None
+    return hub.certificate, hub.key
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether an address is of this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def address(host: str, port: int, names: list[str], *, secure: bool) -> str:
+    """Return the URL that a client on this machine calls the hub by."""
+    if secure and names:
+        host = names[0].partition(":")[0] if names[0].count(":") == 1 else names[0]
+    elif _is_everywhere(host):
+        host = "::1" if ":" in host else "127.0.0.1"
+    bracketed = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    return f"{'https' if secure else 'http'}://{bracketed}:{port}"
+
+
+def _is_everywhere(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
+def _readable(file: Path) -> bool:
+    return file.is_file() and os.access(file, os.R_OK)
 
 
 def welcome(home: Path, url: str) -> str:
@@ -80,31 +211,28 @@ Connect an agent (NAME is the name it writes under, such as claude-code, grok or
   any, by HTTP    {url}/mcp/NAME   with the header  Authorization: Bearer <token>
                   the token is in {token_path(home)}
 
-Stop with Ctrl-C.
+Stop with Ctrl-C, or from elsewhere with: memory-plane down
 """
 
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+@contextmanager
+def _until_signal(server: uvicorn.Server) -> Iterator[None]:
+    """Let a signal end the server with exit code 0: uvicorn raises it once more after its clean end.
 
-
-def _url(host: str, port: int) -> str:
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def _until_signal(server: uvicorn.Server) -> ExitStack:
-    """Let a signal end the server with exit code 0: uvicorn raises it once more after its clean end."""
+    A terminal that is closed is no reason to end: the agents are still there.
+    """
 
     def stop(number: int, frame: Any) -> None:
         server.should_exit = True
 
-    stack = ExitStack()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with suppress(ValueError):  # not in the main thread
-            stack.callback(signal.signal, number, signal.signal(number, stop))
-    return stack
+    handlers: dict[signal.Signals, Any] = {signal.SIGINT: stop, signal.SIGTERM: stop}
+    if sys.platform != "win32":
+        handlers[signal.SIGHUP] = signal.SIG_IGN
+    before = {}
+    with suppress(ValueError):  # not in the main thread
+        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

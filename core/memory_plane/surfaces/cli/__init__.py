@@ -53,6 +53,9 @@ _SECTIONS = (
         {
             "ingest": "Take in text, files, or what agents left in the spool.",
             "export": "Write the whole memory as JSON lines.",
+            "import": "Take in what export wrote.",
+            "backup": "Copy the database while others write.",
+            "restore": "Put a copy in the place of the database.",
         },
     ),
     Section(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -66,7 +67,8 @@ class LazyGroup(click.Group):
         """Import the named command, or make a group of the commands of the plugin with that name."""
         for section in self.sections:
             if cmd_name in section.commands:
-                command: click.Command = getattr(import_module(section.module), cmd_name)
+                attribute = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+                command: click.Command = getattr(import_module(section.module), attribute)
                 return command
         if ctx.resilient_parsing:
             # Completion must answer at once, so it looks for no plugin: what follows an unknown name stays as it is.

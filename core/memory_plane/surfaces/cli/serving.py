@@ -29,18 +29,6 @@ def mcp(session: Session, agent: str, tools: bool) -> None:
     serve_stdio(session.plane, agent, tools=tools, wire=wire)
 
 
-@click.command(epilog=examples("up", "up --port 9000"))
-@click.option("--host", metavar="ADDRESS", help="Where to listen.  [default: hub.host of the settings]")
-@click.option("--port", type=click.IntRange(1, 65535), help="The port.  [default: hub.port of the settings]")
-@pass_session
-def up(session: Session, host: str | None, port: int | None) -> None:
-    """Run the hub in the foreground until Ctrl-C."""
-    from memory_plane.surfaces.hub import serve
-
-    hub = session.settings.hub
-    serve(session.plane, host or hub.host, hub.port if port is None else port)
-
-
 @click.command(
     context_settings={"ignore_unknown_options": True},
     epilog=examples("hook claude-code SessionStart < payload.json", "hook codex Stop < payload.json"),

@@ -1,0 +1,1 @@
+"""Sources that a memory can be filled from, one a module."""
