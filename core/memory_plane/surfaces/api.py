@@ -6,14 +6,16 @@ import ipaddress
 import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
+from uuid import uuid4
 
 import anyio
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from pydantic import BaseModel
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.routing import Route
 
 from memory_plane import __version__, access
@@ -37,7 +39,7 @@ from memory_plane.surfaces.rest.wire import (
 )
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from memory_plane.plane import Plane
 
@@ -95,7 +97,7 @@ def create_app(
     app.add_middleware(Limits)
     app.add_middleware(Gate, master=master, port=port, names=plane.settings.hub.names if names is None else names)
     app.add_middleware(Timed, metrics=metrics)
-    app.state.end_streams = feed.end
+    app.state.end_streams, app.state.open_streams = feed.end, feed.count
     return app
 
 
@@ -190,7 +192,11 @@ class _Named:
                 answer = refuse(400, "agent: path and header name different ones")
             else:
                 agent = identity or next(iter(names), None)
-                self._charge(agent, message["body"])
+                call = _call(message["body"])
+                if agent is not None and _writes(call):
+                    self._growth.spend([(agent, len(message["body"]))])
+                if isinstance(call, dict) and call.get("method") == "initialize":
+                    send = partial(_with_session, send)
                 answer = self._app
                 scope = {**scope, AGENT_KEY: agent}
         except Refused as error:
@@ -199,18 +205,25 @@ class _Named:
             answer = refuse(429, str(error), {"retry-after": str(error.seconds)})
         await answer(scope, _again(message, receive), send)
 
-    def _charge(self, agent: str | None, body: bytes) -> None:
-        """Count a call that writes against the agent; refuse what no SDK could read without harm."""
-        try:
-            call = json.loads(body)
-        except ValueError:
-            return  # the SDK says in its own words what is wrong
-        except RecursionError:
-            raise Refused(TOO_DEEP) from None
-        if too_deep(call):
-            raise Refused(TOO_DEEP)
-        if agent is not None and _writes(call):
-            self._growth.spend([(agent, len(body))])
+
+def _call(body: bytes) -> Any:
+    """Read a call, None where the SDK shall say in its own words what is wrong; refuse what it cannot read unharmed."""
+    try:
+        call = json.loads(body)
+    except ValueError:
+        return None
+    except RecursionError:
+        raise Refused(TOO_DEEP) from None
+    if too_deep(call):
+        raise Refused(TOO_DEEP)
+    return call
+
+
+async def _with_session(send: Send, message: Message) -> None:
+    """Give a client that opens a session a name for it; nothing is kept under it, so a restart ends no session."""
+    if message["type"] == "http.response.start" and message["status"] == 200:
+        MutableHeaders(scope=message)["mcp-session-id"] = uuid4().hex
+    await send(message)
 
 
 def _writes(call: Any) -> bool:

@@ -69,6 +69,10 @@ class Feed:
         finally:
             self._plane.watchers.remove(self._watch)
 
+    def count(self) -> int:
+        """Return how many streams are open."""
+        return self._streams
+
     def end(self) -> None:
         """End every stream; safe from any thread and from a signal handler."""
         self._ended = True
