@@ -22,6 +22,8 @@ from memory_plane import Client, Plane, client
 from memory_plane.access import read_token
 from memory_plane.errors import HubUnreachable, Refused, StoreError
 from memory_plane.settings import ClientSettings, HubSettings, Settings
+from memory_plane.surfaces.mcp_server import answer
+from memory_plane.surfaces.mcp_tools import CORE, by_name
 from memory_plane.testing.hub import HubProcess
 
 SECONDS = 60
@@ -350,3 +352,22 @@ def test_new_token_of_the_hub_is_picked_up(hub: HubProcess) -> None:
         hub.start()
         assert mine.post("two", agent="muse").state == "stored"
         assert mine._plane is None
+
+
+# --- an agent over MCP -------------------------------------------------------------------------------------------
+
+
+def test_agent_whose_hub_is_away_is_told_that_its_words_wait(home: Path, open_client: Open) -> None:
+    mine = open_client("http://127.0.0.1:1", "x" * 40)
+    specs = by_name(CORE)
+    said = answer(mine, "muse", specs["memory_post_thought"], {"text": "Ann likes tea"}).structured_content
+    assert said is not None
+    assert (said["state"], said["detail"]) == ("queued", "1 waiting")
+    found = answer(mine, "muse", specs["memory_recall"], {"query": "tea"}).structured_content
+    assert found is not None
+    assert [hit["id"] for hit in found["hits"]] == [said["id"]]
+    status = answer(mine, "muse", specs["memory_sync_status"], {}).structured_content
+    assert status is not None
+    assert (status["queued"], status["dead"]) == (1, 0)
+    assert "does not answer" in status["offline"]
+    assert not (home / "memory.db").exists()

@@ -26,7 +26,7 @@ from memory_plane.errors import HubUnreachable, MemoryPlaneError, Refused, Schem
 from memory_plane.operations import record_of
 from memory_plane.replica import FILE, Replica
 from memory_plane.settings import Settings
-from memory_plane.types import Fact, Graph, OpenItem, Operation, Pulse, Recall, Receipt, Stats, Status, Thought, View
+from memory_plane.types import Fact, Graph, Loss, OpenItem, Operation, Pulse, Recall, Receipt, Stats, Status, Thought, View
 from memory_plane.views import write_views
 from memory_plane.writes import Moment, Writes, moment
 
@@ -171,7 +171,8 @@ class Client(Writes):
     def pulse(self) -> Pulse:
         """Return what every agent is doing, what is open, what was said last and what is new in the graph."""
         found: Pulse = self._ask("pulse")
-        return replace(found, queued=self.outbox.depth(), queued_since=self.outbox.oldest())
+        queued, since, _ = self.queued()
+        return replace(found, queued=queued, queued_since=since)
 
     def items(self, *, agent: str | None = None, to: str | None = None, limit: int = 50) -> list[OpenItem]:
         """Return open items, due ones first: those that `agent` opened, those addressed `to` somebody, or all."""
@@ -224,6 +225,11 @@ class Client(Writes):
         found: list[str] = self._ask("find", prefix=prefix)
         return found
 
+    def loss(self, target: str) -> Loss:
+        """Return what `forget` would take away; see `Plane.loss`."""
+        found: Loss = self._ask("loss", target=target)
+        return found
+
     def page(self, name: str) -> str:
         """Return a page such as `PULSE.md`; the one on disk where it cannot be rendered now."""
         try:
@@ -238,9 +244,12 @@ class Client(Writes):
     def status(self) -> Status:
         """Return where the memory is and how it fares, with the outbox of this machine."""
         found: Status = self._ask("status")
-        return replace(
-            found, queued=self.outbox.depth(), queued_since=self.outbox.oldest(), dead=len(self.outbox.dead())
-        )
+        queued, since, dead = self.queued()
+        return replace(found, queued=queued, queued_since=since, dead=dead)
+
+    def queued(self) -> tuple[int, datetime | None, int]:
+        """Return how many writes wait on this machine, since when, and how many cannot be delivered."""
+        return self.outbox.depth(), self.outbox.oldest(), len(self.outbox.dead())
 
     def stats(self) -> Stats:
         """Return what the memory is made of."""

@@ -24,7 +24,6 @@ from memory_plane.recall.snapshot import MemorySnapshot
 from memory_plane.settings import Settings
 from memory_plane.store import cursors, derivations, enrichment, feed, forgetting, log, marks, rebuild
 from memory_plane.store.feed import NOTHING, Delivery
-from memory_plane.store.forgetting import Loss
 from memory_plane.types import (
     KINDS,
     Changes,
@@ -32,6 +31,7 @@ from memory_plane.types import (
     Fact,
     Graph,
     IngestReport,
+    Loss,
     OpenItem,
     Operation,
     Pulse,
@@ -357,8 +357,9 @@ class Plane(Writes):
 
     def loss(self, target: str) -> Loss:
         """Return what `forget` would take away; nothing where the id is unknown or of no thought, fact or heartbeat."""
-        with self.database.reading() as connection:
-            return forgetting.loss(connection, target)
+        with self.database.reading() as connection, suppress(ValueError):
+            return forgetting.loss(connection, str(UUID(target)))
+        return Loss()
 
     def find(self, prefix: str) -> list[str]:
         """Return up to 10 ids of operations that begin with `prefix`."""
@@ -370,9 +371,9 @@ class Plane(Writes):
         """Read one moment of the memory, as the pages do."""
         stale_after = timedelta(minutes=self.settings.stale_after_minutes)
         with self.database.reading() as connection:
-            yield MemorySnapshot(connection, datetime.now(UTC), stale_after, self._queued()[:2])
+            yield MemorySnapshot(connection, datetime.now(UTC), stale_after, self.queued()[:2])
 
-    def _queued(self) -> tuple[int, datetime | None, int]:
+    def queued(self) -> tuple[int, datetime | None, int]:
         """Return how many writes wait in the outbox of this home, since when, and how many cannot be delivered."""
         if not any((self.home / name).exists() for name in ("outbox.jsonl", "outbox.dead.jsonl")):
             return 0, None, 0
@@ -406,7 +407,7 @@ class Plane(Writes):
     def status(self) -> Status:
         """Return where the memory is and how it fares."""
         revision = schema.current(self.database) or ""
-        queued, queued_since, dead = self._queued()
+        queued, queued_since, dead = self.queued()
         with self.database.reading() as connection:
             return Status(
                 home=self.home,

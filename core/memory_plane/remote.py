@@ -31,6 +31,7 @@ ANSWERS: Mapping[str, Any] = {
     "status": types.Status,
     "stats": types.Stats,
     "find": list[str],
+    "loss": types.Loss,
     "get": dict[str, Any],
     "page": str,
 }
@@ -107,7 +108,10 @@ class Hub:
     ) -> list[Receipt]:
         """Write a batch in any order; see `Plane.merge`."""
         body = {"operations": list(operations), "derivations": list(derivations), "peer": peer}
-        receipts: list[Receipt] = self._read(list[Receipt], self._send("POST", "/api/sync", json=body))
+        response = self._send("POST", "/api/sync", json=body, also=(413,) if len(operations) == 1 else ())
+        if response.is_error:
+            return [Receipt(id=str(operations[0].get("id", "")), state="refused", detail=_error(response))]
+        receipts: list[Receipt] = self._read(list[Receipt], response)
         return receipts
 
     # --- reads ---------------------------------------------------------------------------------------------------

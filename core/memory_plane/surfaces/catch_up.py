@@ -11,6 +11,7 @@ from memory_plane.surfaces import entries
 from memory_plane.surfaces.fit import ROOM, encode, page
 
 if TYPE_CHECKING:
+    from memory_plane.client import Client
     from memory_plane.plane import Plane
 
 ASK = """\
@@ -24,7 +25,7 @@ _SPAN = re.compile(r"(\d{1,4})\s*([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def catch_up(plane: Plane, since: str, now: datetime) -> str:
+def catch_up(plane: Plane | Client, since: str, now: datetime) -> str:
     """Return the prompt for everything since `since`, which is a span such as 24h or a date or time."""
     start = moment(since or "24h", now)
     pulse = plane.pulse()

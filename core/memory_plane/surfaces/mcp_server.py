@@ -45,6 +45,7 @@ from memory_plane.surfaces.mcp_tools import CORE, Spec, by_name, check
 from memory_plane.surfaces.once import Ticket, once
 
 if TYPE_CHECKING:
+    from memory_plane.client import Client
     from memory_plane.plane import Plane
     from memory_plane.surfaces.stdio import Wire
 
@@ -73,7 +74,7 @@ Context = ServerRequestContext[Any, Any]
 Answer = TypeVar("Answer")
 
 
-def build(plane: Plane, agent: str | None, *, tools: bool = False, threads: bool = False) -> Server[Any]:
+def build(plane: Plane | Client, agent: str | None, *, tools: bool = False, threads: bool = False) -> Server[Any]:
     """Return the server. `agent` fixes who is writing; None takes it from each HTTP request.
 
     `tools` adds the plugins' tools; `threads` keeps slow calls off the event loop, for processes with many clients. The
@@ -96,7 +97,7 @@ def build(plane: Plane, agent: str | None, *, tools: bool = False, threads: bool
     )
 
 
-def serve_stdio(plane: Plane, agent: str, *, tools: bool = False, wire: Wire | None = None) -> None:
+def serve_stdio(plane: Plane | Client, agent: str, *, tools: bool = False, wire: Wire | None = None) -> None:
     """Serve one agent on stdin and stdout until it leaves or a signal comes; the caller closes the plane.
 
     Pass the `wire` of `stdio.claim()` when it was called before the plane was made, so that plugins cannot print on it.
@@ -123,7 +124,7 @@ def agent_id(name: str) -> str:
 class _Surface:
     """The request handlers of one server."""
 
-    def __init__(self, plane: Plane, agent: str | None, specs: Mapping[str, Spec], *, threads: bool) -> None:
+    def __init__(self, plane: Plane | Client, agent: str | None, specs: Mapping[str, Spec], *, threads: bool) -> None:
         self._plane = plane
         self._agent = agent
         self._specs = specs
@@ -183,7 +184,7 @@ class _Surface:
         return await anyio.to_thread.run_sync(call, limiter=self._turns) if self._threads else call()
 
 
-def answer(plane: Plane, agent: str | None, spec: Spec, arguments: Mapping[str, Any]) -> CallToolResult:
+def answer(plane: Plane | Client, agent: str | None, spec: Spec, arguments: Mapping[str, Any]) -> CallToolResult:
     """Call one tool and return its result as MCP wants it; what goes wrong is told to the model, never raised."""
     try:
         given = dict(arguments) if spec.checks_itself else check(spec, arguments)
@@ -227,7 +228,8 @@ def _tool(spec: Spec) -> Tool:
     )
 
 
-def _plugin_specs(plane: Plane) -> list[Spec]:
+def _plugin_specs(plane: Plane | Client) -> list[Spec]:
+    from memory_plane.client import Client
     from memory_plane.surfaces.plugin_tools import plugin_specs
 
-    return plugin_specs(plane)
+    return plugin_specs(plane.plane if isinstance(plane, Client) else plane)

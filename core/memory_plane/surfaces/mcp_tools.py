@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from memory_plane import __version__
-from memory_plane.errors import Refused
+from memory_plane.errors import HubUnreachable, Refused, StoreError
 from memory_plane.surfaces import entries
 from memory_plane.surfaces.fit import ROOM, level, page, shorten, size
 from memory_plane.types import KINDS, ORIGINS
 
 if TYPE_CHECKING:
+    from memory_plane.client import Client
     from memory_plane.plane import Plane
     from memory_plane.types import Receipt
 
@@ -37,7 +38,7 @@ class Spec:
     idempotent: bool = True
     open_world: bool = False
     checks_itself: bool = False
-    call: Callable[[Plane, str | None, Arguments], Any]
+    call: Callable[[Plane | Client, str | None, Arguments], Any]
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -50,7 +51,7 @@ class Spec:
         }
 
 
-def get_pulse(plane: Plane, agent: str | None, given: Arguments) -> dict[str, Any]:
+def get_pulse(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Return the live state of the fleet, a page at a time."""
     pulse = plane.pulse()
     items = pulse.items if pulse.items_total <= len(pulse.items) else plane.items(limit=200)
@@ -64,7 +65,7 @@ def get_pulse(plane: Plane, agent: str | None, given: Arguments) -> dict[str, An
     return {**head, **page(sections, given["cursor"], heads=7, room=ROOM - size(head))}
 
 
-def post_thought(plane: Plane, agent: str | None, given: Arguments) -> dict[str, Any]:
+def post_thought(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Write a thought, and the agent's focus when it names one."""
     author = _author(agent)
     focus = given.pop("focus")
@@ -77,20 +78,20 @@ def post_thought(plane: Plane, agent: str | None, given: Arguments) -> dict[str,
     return answer
 
 
-def upsert_fact(plane: Plane, agent: str | None, given: Arguments) -> dict[str, Any]:
+def upsert_fact(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Write one value of (subject, key)."""
     words = [given.pop(name) for name in ("subject", "key", "value")]
     return _receipt(plane.fact(*words, agent=_author(agent), **_given(given)))
 
 
-def resolve_item(plane: Plane, agent: str | None, given: Arguments) -> dict[str, Any]:
+def resolve_item(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Close an open item for every agent."""
     author, item = _author(agent), given.pop("item")
     found = plane.find(item) if 6 <= len(item) < 36 else []  # pages show the beginning of an id
     return _receipt(plane.resolve(found[0] if len(found) == 1 else item, agent=author, **_given(given)))
 
 
-def recall(plane: Plane, agent: str | None, given: Arguments) -> dict[str, Any]:
+def recall(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Search, or return the one entry whose id was given."""
     query = given.pop("query")
     if (record := _record(plane, query)) is not None:
@@ -105,7 +106,7 @@ def recall(plane: Plane, agent: str | None, given: Arguments) -> dict[str, Any]:
     return {**head, "hits": level([entries.hit(hit) for hit in found.hits], ROOM - size(head))}
 
 
-def get_graph(plane: Plane, agent: str | None, given: Arguments) -> dict[str, Any]:
+def get_graph(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Return the part of the graph that an agent should look at, a page at a time."""
     own = agent if given["min_attention"] > 0 else None
     graph = plane.graph(
@@ -124,14 +125,17 @@ def get_graph(plane: Plane, agent: str | None, given: Arguments) -> dict[str, An
     return {**head, **page(sections, given["cursor"], heads=40, room=ROOM - size(head))}
 
 
-def sync_status(plane: Plane, agent: str | None, given: Arguments) -> dict[str, Any]:
-    """Return the health of the memory and when each agent last wrote."""
-    status = plane.status()
-    counts = ("operations", "thoughts", "open_items", "facts", "nodes", "edges", "waiting", "spooled")
+def sync_status(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
+    """Return the health of the memory and when each agent last wrote, or why it cannot be reached and what waits."""
+    known = {"version": __version__, "you": agent or "", "home": str(plane.home)}
+    try:
+        status = plane.status()
+    except (HubUnreachable, StoreError) as error:
+        queued, _, dead = plane.queued()
+        return {**known, "offline": shorten(str(error), 400), "queued": queued, "dead": dead}
+    counts = ("operations", "thoughts", "open_items", "facts", "nodes", "edges", "waiting", "spooled", "queued", "dead")
     return {
-        "version": __version__,
-        "you": agent or "",
-        "home": str(status.home),
+        **known,
         "database": str(status.database),
         "revision": str(status.revision),
         **{name: getattr(status, name) for name in counts},
@@ -213,7 +217,7 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
     return entries.present({"id": receipt.id, "state": receipt.state, "detail": receipt.detail})
 
 
-def _record(plane: Plane, query: str) -> dict[str, Any] | None:
+def _record(plane: Plane | Client, query: str) -> dict[str, Any] | None:
     try:
         id = str(UUID(query.strip()))
     except ValueError:
@@ -359,7 +363,7 @@ CORE: tuple[Spec, ...] = (
     Spec(
         name="memory_sync_status",
         description="Whether the memory is healthy, how much it holds, what waits, and when each agent last wrote.",
-        output=_object("version", "operations", version={"type": "string"}, operations={"type": "integer"}),
+        output=_object("version", version={"type": "string"}, operations={"type": "integer"}),
         call=sync_status,
     ),
 )

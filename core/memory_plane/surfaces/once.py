@@ -10,6 +10,7 @@ from uuid import UUID, uuid5
 from memory_plane.writes import Moment, Writes
 
 if TYPE_CHECKING:
+    from memory_plane.client import Client
     from memory_plane.plane import Plane
     from memory_plane.types import Operation, Receipt
 
@@ -23,7 +24,7 @@ class Ticket:
     again: bool = False
 
 
-def once(plane: Plane, ticket: Ticket) -> Plane:
+def once(plane: Plane | Client, ticket: Ticket) -> Plane | Client:
     """Return the plane for one call: the ids of what it writes follow from the ticket, unless the caller gives them."""
     return cast("Plane", _Once(plane, ticket))
 

@@ -15,6 +15,7 @@ from memory_plane.surfaces.fit import ROOM, encode, shorten, size
 from memory_plane.surfaces.mcp_tools import Arguments, Spec
 
 if TYPE_CHECKING:
+    from memory_plane.client import Client
     from memory_plane.plane import Plane
     from memory_plane.types import Tool
 
@@ -63,7 +64,7 @@ def _spec(tool: Tool) -> Spec:
     raw = arguments.model_json_schema(by_alias=True)
     schema = flat(raw, raw.get("$defs", {}))
 
-    def call(plane: Plane, agent: str | None, given: Arguments) -> Any:
+    def call(plane: Plane | Client, agent: str | None, given: Arguments) -> Any:
         try:
             checked = arguments.model_validate(given)
         except ValidationError as error:

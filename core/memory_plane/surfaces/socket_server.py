@@ -39,6 +39,7 @@ from memory_plane.surfaces.once import Ticket
 if TYPE_CHECKING:
     from mcp.server import Server
 
+    from memory_plane.client import Client
     from memory_plane.plane import Plane
 
 logger = logging.getLogger(__name__)
@@ -56,7 +57,7 @@ Adopt = Callable[[socket.socket], None]
 
 
 @contextmanager
-def socket_server(plane: Plane) -> Iterator[None]:
+def socket_server(plane: Plane | Client) -> Iterator[None]:
     """Serve bridges on the socket of the plane's home meanwhile; only the one hub of the home may do so.
 
     Where there can be no Unix socket each agent serves itself, and this does nothing.
@@ -77,7 +78,7 @@ def socket_server(plane: Plane) -> Iterator[None]:
 
 
 @contextmanager
-def sessions(plane: Plane, listener: socket.socket | None = None) -> Iterator[Adopt]:
+def sessions(plane: Plane | Client, listener: socket.socket | None = None) -> Iterator[Adopt]:
     """Serve what connects to the listener, and sockets that are handed to the function this gives."""
     with start_blocking_portal() as portal:
         hall = _Hall(plane)
@@ -136,7 +137,7 @@ class _Opening:
 class _Hall:
     """The sessions of one plane."""
 
-    def __init__(self, plane: Plane) -> None:
+    def __init__(self, plane: Plane | Client) -> None:
         self._plane = plane
         self._server: asyncio.Server | None = None
         self._sessions: dict[asyncio.Task[None], _Conversation | None] = {}

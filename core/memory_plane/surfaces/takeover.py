@@ -37,7 +37,7 @@ def _serve(pump: Pump, opening: bytes, agent: str, session: Session) -> None:
     except Refused as error:
         raise ConfigurationError(f"--{error}") from None
     try:
-        with sessions(session.plane) as adopt:
+        with sessions(session.client) as adopt:
             ours, theirs = socket.socketpair()
             adopt(theirs)
             if not greeted(ours, opening) or not pump.run(ours, 0.0):

@@ -26,7 +26,7 @@ def mcp(session: Session, agent: str, tools: bool) -> None:
     wire = stdio.claim()
     from memory_plane.surfaces.mcp_server import serve_stdio
 
-    serve_stdio(session.plane, agent, tools=tools, wire=wire)
+    serve_stdio(session.client, agent, tools=tools, wire=wire)
 
 
 @click.command(
