@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Any
 from unicodedata import normalize
@@ -38,7 +38,7 @@ SCANNED = 5_000
 
 _log = models.operations
 _WORD = re.compile(r"[^\W_]+")
-_TERM = re.compile(rf"[{index.UNSPACED}]+|[^\W{index.UNSPACED}](?:[^\s{index.UNSPACED}]*[^\W{index.UNSPACED}])?")
+_ASCII_TERM = re.compile(r"\w(?:\S*\w)?")
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH :query{where} LIMIT :most)"
 _OLDEST = "SELECT rowid FROM memory_fts WHERE memory_fts MATCH :query{where} ORDER BY rowid DESC LIMIT 1 OFFSET :most"
 _RANKED = (
@@ -84,6 +84,13 @@ def search(
     return Recall(hits=hits, cursor=_write_cursor(offset + limit) if more else None)
 
 
+@cache
+def _term() -> re.Pattern[str]:
+    """Return the pattern of a term in any script; it takes too long to compile to do so at every start."""
+    apart = index.UNSPACED
+    return re.compile(rf"[{apart}]+|[^\W{apart}](?:[^\s{apart}]*[^\W{apart}])?")
+
+
 class _Search:
     """The steps of one search, which share its filters."""
 
@@ -109,7 +116,7 @@ class _Search:
     def best(self, query: str, most: int) -> list[tuple[int, float]]:
         """Return (row, score) of the best matches: by phrases, else by single words, else by reading the newest."""
         query = normalize("NFKC", query)  # as the index has it
-        terms = _telling(_TERM.findall(query))
+        terms = _telling((_ASCII_TERM if query.isascii() else _term()).findall(query))
         found = self._ranked(terms, most)
         if not found:
             words = _telling(_WORD.findall(query))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from hashlib import blake2s
 from unicodedata import normalize
 
@@ -30,7 +31,6 @@ becomes a word, and a word of theirs a phrase."""
 _MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
-_CHARACTER = re.compile(f"([{UNSPACED}])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,13 @@ def document(seq: int, words: str, *, agent: str, kind: str, project: str | None
 
 def spaced(words: str) -> str:
     """Write letters in their one usual form, and set each character of an unspaced script apart."""
-    return _CHARACTER.sub(r" \1 ", normalize("NFKC", words))
+    return words if words.isascii() else _unspaced().sub(r" \1 ", normalize("NFKC", words))
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Compiled only where it is needed: so many characters take milliseconds, at every start of a command."""
+    return re.compile(f"([{UNSPACED}])")
 
 
 def tag(name: str, value: str) -> str:
