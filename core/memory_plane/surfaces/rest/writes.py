@@ -45,6 +45,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "pin": {"agent": "muse", "target": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"},
     "retract": {"agent": "muse", "target": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10", "reason": "it was a test"},
     "release": {"agent": "muse", "target": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"},
+    "forget": {"agent": "muse", "target": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"},
 }
 
 _WRITE_ERRORS = told(
