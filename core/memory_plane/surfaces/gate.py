@@ -101,7 +101,7 @@ def _malformed(method: str, headers: Headers) -> JSONResponse | None:
         return refuse(400, "send content-length or transfer-encoding, not both")
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
         return refuse(415, "send the body as it is, without content-encoding")
-    if method not in ("GET", "HEAD") and not _is_json(headers):
+    if method not in ("GET", "HEAD", "DELETE") and not _is_json(headers):
         return refuse(415, "send application/json")
     return None
 
