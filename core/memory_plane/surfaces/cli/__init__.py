@@ -64,6 +64,7 @@ _SECTIONS = (
         {
             "up": "Run the hub, in the foreground or in the background.",
             "down": "Stop the hub.",
+            "service": "Have the system start the hub.",
         },
     ),
     Section(
