@@ -142,6 +142,7 @@ def test_every_read_is_what_the_database_says(hub: HubProcess, open_client: Open
             ("graph", (), {"agent": "grok", "min_attention": 0.5}),
             ("get", (asked.id,), {}),
             ("find", (asked.id[:8],), {}),
+            ("loss", (asked.id,), {}),
             ("page", ("SHARED_MEMORY.md",), {}),
             ("page", ("brief/grok.md",), {}),
             ("recall", ("ann drink",), {"kind": "question", "since": "2026-01-01T00:00:00Z"}),

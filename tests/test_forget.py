@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import random
+import socket
 import sqlite3
 import string
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_plane.outbox import Outbox
+from filelock import FileLock
 
-from memory_plane import Plane, Plugin, hookimpl, purge, schema
-from memory_plane.store import forgetting
+from memory_plane import Client, Plane, Plugin, database, hookimpl, purge, schema
+from memory_plane.outbox import Outbox
 from memory_plane.types import (
     AgentContext,
     Attention,
@@ -27,6 +28,7 @@ from memory_plane.types import (
     Extraction,
     Item,
     Link,
+    Loss,
     Memory,
     Mention,
     Node,
@@ -267,6 +269,22 @@ def test_queued_copy_and_dead_letter_go(plane: Plane, operation: MakeOperation, 
     assert outbox.pending() == [other]
 
 
+def test_text_that_waits_for_a_hub_that_is_away_leaves_the_queue_at_once(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    monkeypatch.setenv("MEMORY_PLANE_HUB_URL", f"http://127.0.0.1:{port}")
+    monkeypatch.setenv("MEMORY_PLANE_HUB__TOKEN", "away")
+    with Client(home=home) as client:
+        told, other = client.post(SECRET, agent="grok"), client.post("Ann likes tea", agent="muse")
+        receipt = client.forget(told.id, agent="muse")
+        assert (receipt.state, receipt.detail) == ("queued", "2 waiting")
+        assert [one.op for one in client.outbox.pending()] == ["thought", "forget"]
+        assert client.outbox.pending()[0].id == other.id
+        assert traces(home) == []
+
+
 def test_copies_of_the_database_are_named(plane: Plane, home: Path) -> None:
     told = plane.post(SECRET, agent="grok")
     (home / "memory.db.0001.bak").write_bytes(b"")
@@ -311,6 +329,28 @@ def test_next_process_goes_on_with_what_is_pending(
     later.post("Ann likes tea", agent="muse") if step == "write" else later.ingest()
     assert later.status().purging == 0
     assert traces(home) == []
+
+
+def test_page_that_cannot_be_written_keeps_the_purge_pending(make_plane: MakePlane, home: Path) -> None:
+    plane = make_plane(timeout=0.1)
+    told = plane.post(SECRET, agent="grok")
+    plane.render()
+    with FileLock(home / ".pages.lock"):
+        assert plane.forget(told.id, agent="muse").detail.startswith("pending: the pages cannot be written: ")
+        assert plane.status().purging == 1
+    make_plane().ingest()
+    assert traces(home) == []
+
+
+def test_large_file_is_rewritten_by_way_of_the_disk(
+    plane: Plane, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_FITS_INTO_MEMORY", 0)
+    told = plane.post(f"{SECRET} " * 5000, agent="grok")
+    before = plane.database.size()
+    plane.forget(told.id, agent="muse")
+    assert traces(tmp_path) == []
+    assert plane.database.size() < before
 
 
 # --- nothing brings it back --------------------------------------------------------------------------------------
@@ -487,7 +527,7 @@ def test_loss_counts_what_would_go_and_no_more(make_plane: MakePlane) -> None:
     assert ([one.op for one in loss.operations], loss.derivations, loss.nodes, loss.edges) == (
         ["thought", "resolve"], 1, 2, 2,
     )  # fmt: skip
-    assert plane.loss(UNKNOWN) == forgetting.Loss()
+    assert plane.loss(UNKNOWN) == plane.loss("no id") == Loss()
     before = (plane.status().nodes, plane.status().edges)
     plane.forget(told.id, agent="muse")
     assert (plane.status().nodes, plane.status().edges) == (before[0] - loss.nodes, before[1] - loss.edges)

@@ -23,10 +23,23 @@ from urllib.parse import urlsplit
 from memory_plane import presence
 from memory_plane.access import read_token
 from memory_plane.errors import HubUnreachable, MemoryPlaneError, Refused, SchemaError, StoreBusy, StoreError
-from memory_plane.operations import record_of
+from memory_plane.operations import FORGET, record_of
 from memory_plane.replica import FILE, Replica
 from memory_plane.settings import Settings
-from memory_plane.types import Fact, Graph, Loss, OpenItem, Operation, Pulse, Recall, Receipt, Stats, Status, Thought, View
+from memory_plane.types import (
+    Fact,
+    Graph,
+    Loss,
+    OpenItem,
+    Operation,
+    Pulse,
+    Recall,
+    Receipt,
+    Stats,
+    Status,
+    Thought,
+    View,
+)
 from memory_plane.views import write_views
 from memory_plane.writes import Moment, Writes, moment
 
@@ -114,6 +127,9 @@ class Client(Writes):
         """Keep an operation on disk until it can be sent."""
         try:
             waiting = self.outbox.append(operation)
+            if operation.op == FORGET:  # what it is about need not wait on this disk
+                self.outbox.purge(operation.body["target"])
+                waiting = self.outbox.depth()
         except StoreError as error:
             return Receipt(id=operation.id, state="refused", detail=f"{error}; {self.trouble}")
         self._flush_later()

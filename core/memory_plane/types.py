@@ -436,6 +436,16 @@ class Changes:
     more: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """What forgetting an operation takes away: itself, what was said about it, and how much was found in these."""
+
+    operations: tuple[Operation, ...] = ()
+    derivations: int = 0
+    nodes: int = 0
+    edges: int = 0
+
+
 class Snapshot(Protocol):
     """A lazy reader over one moment of the memory, for `render`; person() is None for an unknown node id."""
 

@@ -7,7 +7,6 @@ nor anything said about it is in it any more, but the word to forget it is, and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, func, select
@@ -16,7 +15,7 @@ from memory_plane import models
 from memory_plane.operations import FORGET, FORGOTTEN
 from memory_plane.prepared import Prepared
 from memory_plane.store import derivations, facts, heartbeats, log, thoughts
-from memory_plane.types import Operation
+from memory_plane.types import Loss, Operation
 
 FORGETTABLE = ("thought", "fact", "heartbeat")
 
@@ -25,16 +24,6 @@ _forgets = Prepared(select(_log.c.seq).where(_log.c.target == bindparam("id"), _
 _remarks = select(_log.c.id).where(_log.c.target == bindparam("id"), _log.c.op != FORGET).order_by(_log.c.seq)
 _note = Prepared(lambda insert: insert(_purges).on_conflict_do_nothing(), "target")
 _PARTS = (models.items, models.attention, models.derivations, models.enrichment)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
-    """What forgetting an operation takes away: itself, what was said about it, what plugins found in it."""
-
-    operations: tuple[Operation, ...] = ()
-    derivations: int = 0
-    nodes: int = 0
-    edges: int = 0
 
 
 def is_due(connection: Connection, operation: Operation) -> bool:

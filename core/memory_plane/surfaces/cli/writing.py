@@ -24,9 +24,8 @@ from memory_plane.surfaces.cli.output import print_json, print_receipt, print_ta
 from memory_plane.surfaces.cli.times import Moment
 
 if TYPE_CHECKING:
-    from memory_plane.store.forgetting import Loss
     from memory_plane.surfaces.cli.session import Session
-    from memory_plane.types import Operation
+    from memory_plane.types import Loss, Operation
 
 
 @click.command(
@@ -174,7 +173,7 @@ def forget(session: Session, target: str, dry_run: bool, yes: bool, as_json: boo
     """
     id = full_id(session.client, target)
     if dry_run or not yes:
-        loss = session.plane.loss(id)
+        loss = session.client.loss(id)
         if not loss.operations:
             raise click.ClickException(f"{id} is nothing to forget: give the id of a thought, fact or heartbeat")
         print_json(loss) if as_json and dry_run else _print_loss(session, loss)

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from memory_plane.errors import Refused
 from memory_plane.plane import Plane
 from memory_plane.surfaces.rest.wire import ERRORS, FORBIDDEN, Answer, bearer, known_parameters, master_only, told
-from memory_plane.types import Fact, Graph, OpenItem, Pulse, Recall, Stats, Status, Thought
+from memory_plane.types import Fact, Graph, Loss, OpenItem, Pulse, Recall, Stats, Status, Thought
 
 MOST = 500
 """How many entries one answer holds at most."""
@@ -128,6 +128,13 @@ def _single(router: APIRouter, plane: Plane) -> None:
     ) -> list[str]:
         """Up to 10 ids of operations that begin with `prefix`."""
         return plane.find(prefix)
+
+    @router.get("/loss")
+    def loss(
+        target: Annotated[str, Query(description="the id of a thought, fact or heartbeat")],
+    ) -> Loss:
+        """What `forget` would take away: nothing where the id is unknown, or was forgotten already."""
+        return plane.loss(target)
 
     @router.get("/pages/{name:path}", responses=NOT_FOUND | _PAGE, response_class=Response)
     def page(name: str) -> Response:
