@@ -28,7 +28,7 @@ from memory_plane.testing.hub import HubProcess
 
 SECONDS = 60
 PATIENT = ClientSettings(answer=20.0, retry_after=0.0)
-READS = ["recall", "pulse", "items", "thoughts", "facts", "graph", "get", "find", "page", "status", "stats"]
+READS = ["recall", "pulse", "items", "thoughts", "facts", "graph", "get", "find", "loss", "page", "status", "stats"]
 
 Open = Callable[..., Client]
 
@@ -372,3 +372,15 @@ def test_agent_whose_hub_is_away_is_told_that_its_words_wait(home: Path, open_cl
     assert (status["queued"], status["dead"]) == (1, 0)
     assert "does not answer" in status["offline"]
     assert not (home / "memory.db").exists()
+
+
+def test_copy_for_offline_reads_loses_a_forgotten_text_with_the_answer(hub: HubProcess, home: Path) -> None:
+    mine = home / "elsewhere"
+    settings = Settings.load(home=mine, hub={"url": hub.url, "token": hub.token})
+    with Client(settings) as client:
+        told = client.post("Zebulon hides the xylophone", agent="grok")
+        client._copied = float("-inf")
+        client.thoughts()
+        assert "Zebulon" in (mine / "local-cache.json").read_text("utf-8")
+        assert client.forget(told.id, agent="muse").detail.startswith("purged")
+        assert "Zebulon" not in (mine / "local-cache.json").read_text("utf-8")

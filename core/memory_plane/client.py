@@ -115,6 +115,8 @@ class Client(Writes):
     # --- writes --------------------------------------------------------------------------------------------------
 
     def _accept(self, operation: Operation) -> Receipt:
+        if operation.op == FORGET:
+            self._copied = float("-inf")  # the copy for offline reads is made anew with this call
         if self.flush():  # what is older goes first
             return self._queue(operation)
         try:
