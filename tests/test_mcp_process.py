@@ -1,4 +1,4 @@
-"""The stdio server as its clients see it: real processes, and nothing between them but lines."""
+"""The stdio server as its clients see it, alone and beside a hub: real processes, nothing between them but lines."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import psutil
@@ -20,7 +21,7 @@ from memory_plane import Plane, __version__
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and select on pipes are POSIX")
 
-SECONDS = 30
+SECONDS = 120
 INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 ENVELOPE = {
     "_meta": {
@@ -93,14 +94,19 @@ class Server:
     def exit_code(self) -> int:
         return self.process.wait(SECONDS)
 
+    def is_small(self) -> bool:
+        """Tell whether it holds at most the 25 MB that a bridge may have."""
+        return bool(psutil.Process(self.process.pid).memory_info().rss <= 25_000_000)
+
 
 @pytest.fixture
 def start(home: Path) -> Iterator[Start]:
     """Start servers on one home; whatever still runs at the end is killed."""
     servers: list[Server] = []
 
-    def run(agent: str = "muse", *, command: list[str] | None = None) -> Server:
-        servers.append(Server(command or [sys.executable, "-m", "memory_plane", "mcp", "--agent", agent], home))
+    def run(agent: str = "muse", *, command: list[str] | None = None, other_home: Path | None = None) -> Server:
+        command = command or [sys.executable, "-m", "memory_plane", "mcp", "--agent", agent]
+        servers.append(Server(command, other_home or home))
         return servers[-1]
 
     yield run
@@ -110,6 +116,53 @@ def start(home: Path) -> Iterator[Start]:
         for pipe in (server.process.stdin, server.process.stdout):
             assert pipe is not None
             pipe.close()
+
+
+HUB = """
+import signal, sys
+from memory_plane import Plane
+from memory_plane.surfaces.socket_server import socket_server
+
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+with Plane() as plane, socket_server(plane):
+    print("up", flush=True)
+    signal.sigwait([signal.SIGTERM])
+"""
+
+
+class Hub:
+    """The part of a hub that bridges connect to, started and killed at will."""
+
+    def __init__(self, start: Start) -> None:
+        self._start = start
+        self.process = self.up()
+
+    def up(self, other_home: Path | None = None) -> subprocess.Popen[bytes]:
+        server = self._start(command=[sys.executable, "-c", HUB], other_home=other_home)
+        assert server.line() == b"up"
+        self.process = server.process
+        return server.process
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(SECONDS)
+
+    def stop(self) -> None:
+        self.process.terminate()
+        assert self.process.wait(SECONDS) == 0
+
+
+@pytest.fixture
+def hub(start: Start) -> Hub:
+    return Hub(start)
+
+
+@pytest.fixture(params=["alone", "beside a hub"])
+def either(request: pytest.FixtureRequest, start: Start) -> Start:
+    """Start servers as `start` does, once without a hub and once with one."""
+    if request.param == "beside a hub":
+        request.getfixturevalue("hub")
+    return start
 
 
 def post(id: int, text: str, **more: Any) -> dict[str, Any]:
@@ -122,8 +175,8 @@ def stored(home: Path) -> list[str]:
         return [str(json.loads(line)["body"]["text"]) for line in plane.export() if '"thought"' in line]
 
 
-def test_the_older_generation_shakes_hands(start: Start) -> None:
-    server = start()
+def test_the_older_generation_shakes_hands(either: Start) -> None:
+    server = either()
     result = server.shake_hands()
     assert result["protocolVersion"] == "2025-06-18"
     assert result["serverInfo"]["name"] == "memory-plane"
@@ -131,8 +184,8 @@ def test_the_older_generation_shakes_hands(start: Start) -> None:
     assert len(server.ask(1, "tools/list")["tools"]) == 7
 
 
-def test_the_newer_generation_discovers(start: Start) -> None:
-    server = start()
+def test_the_newer_generation_discovers(either: Start) -> None:
+    server = either()
     result = server.ask(1, "server/discover", **ENVELOPE)
     assert "2026-07-28" in result["supportedVersions"]
     assert "memory_get_pulse" in result["instructions"]
@@ -142,8 +195,8 @@ def test_the_newer_generation_discovers(start: Start) -> None:
     assert called["resultType"] == "complete"
 
 
-def test_the_author_is_the_agent_of_the_command_line(start: Start, home: Path) -> None:
-    server = start("Claude-Code")
+def test_the_author_is_the_agent_of_the_command_line(either: Start, home: Path) -> None:
+    server = either("Claude-Code")
     server.shake_hands()
     server.send(post(1, "written"))
     assert not server.read()["result"].get("isError")
@@ -154,22 +207,22 @@ def test_the_author_is_the_agent_of_the_command_line(start: Start, home: Path) -
     assert thought.agent == "claude-code"
 
 
-def test_end_of_input_ends_the_server(start: Start) -> None:
-    server = start()
+def test_end_of_input_ends_the_server(either: Start) -> None:
+    server = either()
     server.shake_hands()
     server.hang_up()
     assert server.exit_code() == 0
     assert server.line() == b""
 
 
-def test_end_of_input_before_any_request_ends_the_server(start: Start) -> None:
-    server = start()
+def test_end_of_input_before_any_request_ends_the_server(either: Start) -> None:
+    server = either()
     server.hang_up()
     assert server.exit_code() == 0
 
 
-def test_calls_are_answered_although_input_closed_at_once(start: Start, home: Path) -> None:
-    server = start()
+def test_calls_are_answered_although_input_closed_at_once(either: Start, home: Path) -> None:
+    server = either()
     opening = {"id": 0, "method": "initialize", "params": INITIALIZE}
     server.send(opening, {"method": "notifications/initialized"}, *[post(n, f"last words {n}") for n in range(1, 21)])
     server.hang_up()
@@ -180,16 +233,16 @@ def test_calls_are_answered_although_input_closed_at_once(start: Start, home: Pa
     assert len(stored(home)) == 20
 
 
-def test_a_last_line_without_its_end_is_still_read(start: Start) -> None:
-    server = start()
+def test_a_last_line_without_its_end_is_still_read(either: Start) -> None:
+    server = either()
     server.shake_hands()
     server.raw(json.dumps({"jsonrpc": "2.0", **post(1, "no newline")}).encode())
     server.hang_up()
     assert server.read()["result"]["structuredContent"]["state"] == "stored"
 
 
-def test_a_burst_of_writes_is_answered_once_each(start: Start, home: Path) -> None:
-    server = start()
+def test_a_burst_of_writes_is_answered_once_each(either: Start, home: Path) -> None:
+    server = either()
     server.shake_hands()
     server.send(*[post(n, f"burst {n}") for n in range(1, 201)])
     answers = [server.read() for _ in range(200)]
@@ -200,8 +253,8 @@ def test_a_burst_of_writes_is_answered_once_each(start: Start, home: Path) -> No
     assert sorted(stored(home)) == sorted(f"burst {n}" for n in range(1, 201))
 
 
-def test_a_client_that_reads_late_loses_nothing(start: Start) -> None:
-    server = start()
+def test_a_client_that_reads_late_loses_nothing(either: Start) -> None:
+    server = either()
     server.shake_hands()
     server.send(post(1, "x" * 900))
     server.read()
@@ -211,8 +264,8 @@ def test_a_client_that_reads_late_loses_nothing(start: Start) -> None:
     assert [server.read()["id"] for _ in range(2, 80)] == list(range(2, 80))
 
 
-def test_broken_lines_are_answered_and_survived(start: Start) -> None:
-    server = start()
+def test_broken_lines_are_answered_and_survived(either: Start) -> None:
+    server = either()
     server.shake_hands()
     server.raw(b"\n{not json\n")
     assert server.read()["error"]["code"] == -32700
@@ -221,8 +274,8 @@ def test_broken_lines_are_answered_and_survived(start: Start) -> None:
     assert server.ask(9, "ping") == {}
 
 
-def test_half_a_character_is_replaced_and_the_request_answered(start: Start, home: Path) -> None:
-    server = start()
+def test_half_a_character_is_replaced_and_the_request_answered(either: Start, home: Path) -> None:
+    server = either()
     server.shake_hands()
     server.send(post(7, "cut inside an emoji \ud83d"), post(8, "whole \U0001f389"))
     answers = [server.read() for _ in range(2)]
@@ -231,16 +284,16 @@ def test_half_a_character_is_replaced_and_the_request_answered(start: Start, hom
     assert sorted(stored(home)) == ["cut inside an emoji ?", "whole \U0001f389"]
 
 
-def test_a_request_that_cannot_be_read_is_answered_under_its_own_id(start: Start) -> None:
-    server = start()
+def test_a_request_that_cannot_be_read_is_answered_under_its_own_id(either: Start) -> None:
+    server = either()
     server.shake_hands()
     server.send({"id": 6, "method": 7})
     answer = server.read()
     assert (answer["id"], answer["error"]["code"]) == (6, -32600)
 
 
-def test_an_unknown_method_is_refused_by_the_protocol(start: Start) -> None:
-    server = start()
+def test_an_unknown_method_is_refused_by_the_protocol(either: Start) -> None:
+    server = either()
     server.shake_hands()
     server.send({"id": 5, "method": "memory/forget", "params": {}})
     assert server.read()["error"]["code"] == -32601
@@ -258,15 +311,15 @@ def test_sigterm_ends_cleanly_with_pages_rendered(start: Start, home: Path) -> N
     assert not (home / "memory.db-wal").exists()
 
 
-def test_sigint_ends_cleanly(start: Start) -> None:
-    server = start()
+def test_sigint_ends_cleanly(either: Start) -> None:
+    server = either()
     server.shake_hands()
     server.process.send_signal(signal.SIGINT)
     assert server.exit_code() == 0
 
 
-def test_a_client_that_vanishes_ends_the_server(start: Start) -> None:
-    server = start()
+def test_a_client_that_vanishes_ends_the_server(either: Start) -> None:
+    server = either()
     server.shake_hands()
     assert server.process.stdout is not None
     server.process.stdout.close()
@@ -282,8 +335,8 @@ time.sleep(60)
 """
 
 
-def test_death_of_the_parent_ends_the_server_although_the_pipe_stays_open(start: Start) -> None:
-    parent = start(command=[sys.executable, "-c", PARENT])
+def test_death_of_the_parent_ends_the_server_although_the_pipe_stays_open(either: Start) -> None:
+    parent = either(command=[sys.executable, "-c", PARENT])
     parent.shake_hands()
     server = psutil.Process(int(parent.log.read_text().split()[0]))
     parent.process.kill()
@@ -328,11 +381,208 @@ def test_nothing_but_protocol_reaches_stdout(start: Start) -> None:
     assert all(stray in server.log.read_text() for stray in strays)
 
 
-def test_two_agents_on_one_home_see_each_other_at_once(start: Start) -> None:
-    muse, grok = start("muse"), start("grok")
+def test_two_agents_on_one_home_see_each_other_at_once(either: Start) -> None:
+    muse, grok = either("muse"), either("grok")
     for server in (muse, grok):
         server.shake_hands()
     muse.send(post(1, "Daniel, meet Rob"))
     muse.read()
     pulse = grok.ask(1, "tools/call", name="memory_get_pulse", arguments={})
     assert [entry["text"] for entry in pulse["structuredContent"]["recent"]] == ["Daniel, meet Rob"]
+
+
+# --- beside a hub ------------------------------------------------------------------------------------------------
+
+
+def state(server: Server, id: int, text: str) -> str:
+    """Write a thought and return the state of its receipt."""
+    server.send(post(id, text))
+    answer = server.read()
+    assert answer["id"] == id
+    return str(answer["result"]["structuredContent"]["state"])
+
+
+def test_beside_a_hub_a_server_is_a_small_pump(start: Start, hub: Hub, home: Path) -> None:
+    server = start("Grok")
+    server.shake_hands()
+    assert state(server, 1, "through the hub") == "stored"
+    assert server.is_small()
+    hub.stop()
+    with Plane(home=home) as plane:
+        assert [thought.agent for thought in plane.thoughts()] == ["grok"]
+
+
+def test_without_a_hub_a_server_is_none(start: Start) -> None:
+    server = start()
+    server.shake_hands()
+    assert not server.is_small()
+
+
+def test_the_hub_of_another_home_is_not_used(start: Start, hub: Hub, home: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    server = start(other_home=other)
+    server.shake_hands()
+    assert state(server, 1, "elsewhere") == "stored"
+    assert not server.is_small()
+    server.hang_up()
+    assert server.exit_code() == 0
+    assert stored(home) == []
+    assert stored(other) == ["elsewhere"]
+
+
+def test_a_home_with_a_long_name_has_a_hub_too(start: Start, hub: Hub, tmp_path: Path) -> None:
+    other = tmp_path / ("home" * 25) / ("дом" * 33)
+    other.mkdir(parents=True)
+    hub.up(other)
+    server = start(other_home=other)
+    server.shake_hands()
+    assert state(server, 1, "far away") == "stored"
+    assert server.is_small()
+
+
+def test_what_a_killed_hub_left_holds_nobody_up(start: Start, hub: Hub, home: Path) -> None:
+    hub.kill()
+    assert (home / "hub.sock").exists()
+    alone = start()
+    alone.shake_hands()
+    assert not alone.is_small()
+    hub.up()
+    bridged = start()
+    bridged.shake_hands()
+    assert bridged.is_small()
+
+
+def test_a_hub_that_hangs_holds_nobody_up(start: Start, hub: Hub) -> None:
+    hub.process.send_signal(signal.SIGSTOP)
+    server = start()
+    server.shake_hands()
+    assert state(server, 1, "not waiting") == "stored"
+    assert not server.is_small()
+
+
+def test_an_invalid_agent_is_refused_as_without_a_hub(start: Start, hub: Hub) -> None:
+    server = start("no agent")
+    assert server.exit_code() == 2
+    assert "memory-plane: --agent: 'no agent' is no agent id" in server.log.read_text()
+    assert "Traceback" not in server.log.read_text()
+
+
+@pytest.mark.parametrize("envelope", [{}, ENVELOPE], ids=["older", "newer"])
+def test_a_session_outlives_a_restart_of_the_hub(start: Start, hub: Hub, home: Path, envelope: dict[str, Any]) -> None:
+    server = start()
+    if not envelope:
+        server.shake_hands()
+    for id in range(1, 4):
+        arguments = {"text": f"thought {id}"}
+        called = server.ask(id, "tools/call", name="memory_post_thought", arguments=arguments, **envelope)
+        assert called["structuredContent"]["state"] == "stored"
+        hub.stop() if id == 1 else hub.kill()
+        hub.up()
+    assert server.is_small()
+    server.hang_up()
+    assert server.exit_code() == 0
+    assert server.line() == b""
+    assert stored(home) == ["thought 1", "thought 2", "thought 3"]
+
+
+def test_a_session_goes_on_by_itself_when_the_hub_stays_away(start: Start, hub: Hub, home: Path) -> None:
+    server = start("grok")
+    server.shake_hands()
+    assert state(server, 1, "with the hub") == "stored"
+    hub.kill()
+    server.send(*[post(id, f"without {id}") for id in range(2, 12)])
+    answers = [server.read() for _ in range(2, 12)]
+    assert [answer["id"] for answer in answers] == list(range(2, 12))
+    assert all(answer["result"]["structuredContent"]["state"] == "stored" for answer in answers)
+    assert server.ask(12, "tools/call", name="memory_sync_status", arguments={})["structuredContent"]["you"] == "grok"
+    server.hang_up()
+    assert server.exit_code() == 0
+    assert server.line() == b""
+    assert stored(home) == ["with the hub", *[f"without {id}" for id in range(2, 12)]]
+
+
+def test_calls_under_way_are_answered_although_hub_and_input_end(start: Start, hub: Hub, home: Path) -> None:
+    server = start()
+    server.shake_hands()
+    hub.process.send_signal(signal.SIGSTOP)
+    server.send(*[post(id, f"last words {id}") for id in range(1, 6)])
+    server.hang_up()
+    hub.kill()
+    answers = [server.read() for _ in range(1, 6)]
+    assert [answer["id"] for answer in answers] == list(range(1, 6))
+    assert server.exit_code() == 0
+    assert sorted(stored(home)) == [f"last words {id}" for id in range(1, 6)]
+
+
+SESSIONS, WRITES = 8, 50
+
+
+class Writer(Thread):
+    """One session that writes its thoughts one after the other and keeps the states of its receipts."""
+
+    def __init__(self, start: Start, number: int) -> None:
+        super().__init__(daemon=True)
+        self.server = start(f"agent-{number}")
+        self.number = number
+        self.states: list[str] = []
+
+    def run(self) -> None:
+        self.server.shake_hands()
+        for write in range(1, WRITES + 1):
+            self.states.append(state(self.server, write, f"{self.number}: {write}"))
+        self.server.hang_up()
+
+
+def written(writers: list[Writer], home: Path) -> None:
+    """Wait for the writers, and compare what they were told with what is there."""
+    for writer in writers:
+        writer.join(2 * SECONDS)
+        assert len(writer.states) == WRITES, f"{writer.number} stopped after {len(writer.states)} receipts"
+        assert set(writer.states) <= {"stored", "duplicate"}
+        assert writer.server.exit_code() == 0
+        assert writer.server.line() == b""
+    expected = [f"{number}: {write}" for number in range(SESSIONS) for write in range(1, WRITES + 1)]
+    kept = stored(home)
+    assert sorted(kept) == sorted(expected)
+    for number in range(SESSIONS):
+        own = [text for text in kept if text.startswith(f"{number}: ")]
+        assert own == [f"{number}: {write}" for write in range(1, WRITES + 1)]
+
+
+def wait_for(writers: list[Writer], receipts: int) -> None:
+    deadline, tick = time.monotonic() + 2 * SECONDS, Event()
+    while sum(len(writer.states) for writer in writers) < receipts:
+        assert time.monotonic() < deadline, "the writers have stopped"
+        tick.wait(0.01)
+
+
+def test_eight_sessions_write_while_the_hub_is_killed_under_them(start: Start, hub: Hub, home: Path) -> None:
+    writers = [Writer(start, number) for number in range(SESSIONS)]
+    for writer in writers:
+        writer.start()
+    for receipts in (30, 130, 230):
+        wait_for(writers, receipts)
+        hub.kill()
+        hub.up()
+    written(writers, home)
+
+
+def test_eight_sessions_of_their_own_write_while_a_hub_comes_and_goes(start: Start, home: Path) -> None:
+    writers = [Writer(start, number) for number in range(SESSIONS)]
+    for writer in writers:
+        writer.start()
+    wait_for(writers, 30)
+    hub = Hub(start)
+    wait_for(writers, 130)
+    hub.kill()
+    written(writers, home)
+
+
+def test_eight_sessions_write_on_when_the_hub_never_comes_back(start: Start, hub: Hub, home: Path) -> None:
+    writers = [Writer(start, number) for number in range(SESSIONS)]
+    for writer in writers:
+        writer.start()
+    wait_for(writers, 100)
+    hub.kill()
+    written(writers, home)

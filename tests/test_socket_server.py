@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import socket
+import sqlite3
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -22,6 +23,7 @@ from memory_plane.types import Tool
 
 if TYPE_CHECKING:
     from memory_plane.plane import Plane
+    from memory_plane.testing import MakePlane
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="the bridge needs Unix sockets")
 
@@ -293,7 +295,9 @@ def test_a_call_that_is_cancelled_is_done_with(call: Call, slow: Slow) -> None:
     bridge.say(3, WAIT)
     assert slow.running.wait(SECONDS)
     bridge.say(4, {"method": "notifications/cancelled", "params": {"requestId": "w"}})
+    bridge.say(5, {"id": 5, "method": "ping"})
     assert bridge.hear() == (4, False, None)
+    assert bridge.hear()[0] == 5
     slow.go.set()
     assert bridge.hear() == (3, False, None)
 
@@ -387,7 +391,7 @@ def test_the_socket_is_for_its_owner_alone_and_goes_with_the_hub(plane: Plane, h
 
 
 def test_what_a_killed_hub_left_is_replaced(plane: Plane, home: Path) -> None:
-    for name in ("hub.sock", "hub.sock.new"):
+    for name in ("hub.sock.new", "hub.sock"):
         with socket.socket(socket.AF_UNIX) as left:
             at(str(home), left.bind)
         (home / "hub.sock").rename(home / name)
@@ -418,3 +422,27 @@ def test_a_home_that_takes_no_socket_costs_the_bridge_alone(
         assert plane.post("still here", agent="muse").state == "stored"
     assert "each agent serves itself" in caplog.text
     assert [file.name for file in home.glob("hub.sock*")] == ["hub.sock"]
+
+
+@pytest.fixture
+def database(home: Path) -> Iterator[sqlite3.Connection]:
+    """The hub's database, opened by somebody else."""
+    with closing(sqlite3.connect(home / "memory.db", isolation_level=None)) as connection:
+        yield connection
+
+
+def dialled(path: str) -> Bridge:
+    ours = socket.socket(socket.AF_UNIX)
+    ours.connect(path)
+    return Bridge(ours, opening())
+
+
+def test_a_write_that_the_database_cannot_take_waits_in_the_outbox(
+    make_plane: MakePlane, home: Path, database: sqlite3.Connection
+) -> None:
+    with socket_server(make_plane(timeout=0.2)), closing(at(str(home), dialled)) as bridge:
+        bridge.shake_hands()
+        database.execute("BEGIN IMMEDIATE")
+        bridge.say(3, post("patience"))
+        assert bridge.result()["structuredContent"]["state"] == "queued"
+        assert "patience" in (home / "outbox.jsonl").read_text("utf-8")

@@ -214,6 +214,8 @@ class Pump:
     def _attach(self, hub: socket.socket) -> None:
         hub.setblocking(False)
         self._hub = hub
+        if self._deadline is not None:
+            self._deadline = time.monotonic() + GRACE
         for number, line in self._held.items():
             self._queue(number, line)
 

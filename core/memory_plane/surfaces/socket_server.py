@@ -30,6 +30,7 @@ from mcp_types import (
     RequestId,
 )
 
+from memory_plane.client import Client
 from memory_plane.errors import Refused
 from memory_plane.surfaces.bridge import GREETING, MAX_LINE, SOCKET, at
 from memory_plane.surfaces.lines import Unreadable, parse, to_line
@@ -39,7 +40,6 @@ from memory_plane.surfaces.once import Ticket
 if TYPE_CHECKING:
     from mcp.server import Server
 
-    from memory_plane.client import Client
     from memory_plane.plane import Plane
 
 logger = logging.getLogger(__name__)
@@ -57,8 +57,8 @@ Adopt = Callable[[socket.socket], None]
 
 
 @contextmanager
-def socket_server(plane: Plane | Client) -> Iterator[None]:
-    """Serve bridges on the socket of the plane's home meanwhile; only the one hub of the home may do so.
+def socket_server(plane: Plane) -> Iterator[None]:
+    """Serve bridges on the socket of the hub's home meanwhile; only the one hub of the home may do so.
 
     Where there can be no Unix socket each agent serves itself, and this does nothing.
     """
@@ -70,7 +70,7 @@ def socket_server(plane: Plane | Client) -> Iterator[None]:
         yield
         return
     try:
-        with sessions(plane, listener):
+        with sessions(_Inside(plane), listener):
             yield
     finally:
         with suppress(OSError):
@@ -132,6 +132,20 @@ class _Opening:
                 with suppress(ValueError):
                     return cls(UUID(session.decode()), tools == b"1", agent_id(agent.decode()))
         raise Refused("this hub speaks version 1 of the bridge")
+
+
+class _Inside(Client):
+    """What the hub's own sessions write to: its database, and the outbox while that takes nothing."""
+
+    def __init__(self, plane: Plane) -> None:
+        super().__init__(plane.settings)
+        self._plane = plane
+
+    def _open_hub(self) -> None:
+        """Look for no hub: this is it."""
+
+    def _flush_later(self) -> None:
+        """Leave that to the hub's rounds."""
 
 
 class _Hall:
