@@ -167,6 +167,17 @@ def test_keep_removes_the_oldest_of_its_own(settings: Settings, plane: Plane) ->
     assert {path.name for path in folder.iterdir()} == {*newest, "my own copy.db", "20200101T000000.000000Z.db.note"}
 
 
+def test_what_a_killed_copy_left_is_swept_up_and_a_running_one_is_not(settings: Settings, plane: Plane) -> None:
+    folder = settings.home / "backups"
+    folder.mkdir()
+    names = (".a.db.0123abcd.part", ".b.db.0123abcd.part-journal", ".c.db.0123abcd.part", ".mine.part")
+    for name in names:
+        (folder / name).touch()
+        os.utime(folder / name, (0, 0) if name != names[2] else None)
+    made = backup.make(settings)
+    assert {path.name for path in folder.iterdir()} == {*names[2:], made.path.name}
+
+
 def test_command_makes_a_copy_and_says_where(home: Path) -> None:
     invoke("post", "hello")
     made = json.loads(invoke("backup", "--json").stdout)

@@ -13,7 +13,7 @@ from pathlib import Path
 from secrets import token_hex
 from shutil import rmtree
 from tempfile import mkdtemp
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL
@@ -29,9 +29,13 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 FOLDER = "backups"
+_DRAFT = ".restore-"
+_ABANDONED = 3600.0
+"""Seconds after which an unfinished copy is taken for one of a process that was killed."""
 _MAGIC = b"SQLite format 3\0"
 _PAGES = 4096
 _NAME = re.compile(r"\d{8}T\d{6}\.\d{6}Z\.db")
+_UNFINISHED = re.compile(r"\..+\.[0-9a-f]{8}\.part(-wal|-shm|-journal)?")
 _ALONE = 2.0
 """Seconds that a process which is just ending has to let the database go."""
 
@@ -68,6 +72,7 @@ def make(
     with closing(Database.of(settings)) as database:
         _needs_file(database)
         path = _place(settings.home, target)
+        _sweep(path.parent)
         draft = path.with_name(f".{path.name}.{token_hex(4)}.part")
         try:
             os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
@@ -127,6 +132,14 @@ def _place(home: Path, target: Path | None) -> Path:
     return path
 
 
+def _sweep(folder: Path) -> None:
+    """Remove copies that were never finished."""
+    for left in folder.glob(".*.part*"):
+        with suppress(OSError):
+            if _UNFINISHED.fullmatch(left.name) and time() - left.stat().st_mtime > _ABANDONED:
+                left.unlink()
+
+
 def _copy(database: Database, draft: Path, progress: Progress | None) -> int:
     """Copy one moment of the database; return how many operations it held at that moment."""
 
@@ -162,7 +175,9 @@ def restore(settings: Settings, path: Path) -> Restored:
     verify(path)
     try:
         current.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder = Path(mkdtemp(dir=current.parent, prefix=".restore-"))
+        for left in current.parent.glob(f"{_DRAFT}*"):  # of a restore that was killed: nobody else is at it now
+            rmtree(left, ignore_errors=True)
+        folder = Path(mkdtemp(dir=current.parent, prefix=_DRAFT))
     except OSError as error:
         raise MemoryPlaneError(f"{current.parent}: cannot be written: {error.strerror}") from None
     try:
