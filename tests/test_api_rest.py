@@ -222,6 +222,7 @@ def test_a_page_is_rendered_now(hub: TestClient, plane: Plane, name: str, kind: 
         ("graph?min_attention=nan", "min_attention: "),
         ("changes?since=x", "since: "),
         ("changes?since=99.0", "since: "),
+        ("changes?peer=x", "peer: is no id of a store"),
         ("events?since=x&x=y", "x: unknown parameter"),
     ],
 )

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import anyio
 from fastapi import FastAPI, Query, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, PlainTextResponse
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from pydantic import BaseModel
 from starlette.datastructures import Headers, MutableHeaders
@@ -135,7 +135,7 @@ def _add_care(app: FastAPI, metrics: Metrics, master: Callable[[], str | None]) 
 
     @app.get(
         "/metrics",
-        response_class=Response,
+        response_class=PlainTextResponse,
         responses=ERRORS | FORBIDDEN,
         dependencies=[master_only, bearer],
         tags=["care"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
+from uuid import UUID
 
 from fastapi import APIRouter, HTTPException, Query, Response
 from pydantic import BaseModel
@@ -170,7 +171,7 @@ def _care(router: APIRouter, plane: Plane) -> None:
         limit: Limit = 500,
     ) -> Answer:
         """What the store `peer` does not know since a cursor, without what came from it; for other machines."""
-        found = plane.changes(since, peer=peer, limit=limit)
+        found = plane.changes(since, peer=_store(peer), limit=limit)
         return Answer(
             {
                 "operations": found.operations,
@@ -180,3 +181,10 @@ def _care(router: APIRouter, plane: Plane) -> None:
                 "store": plane.store_id,
             }
         )
+
+
+def _store(peer: str | None) -> str | None:
+    try:
+        return None if peer is None else str(UUID(peer))
+    except ValueError:
+        raise Refused("peer: is no id of a store (a UUID)") from None
