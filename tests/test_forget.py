@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
+from sqlalchemy import event
 
 from memory_plane import Client, Plane, Plugin, database, hookimpl, purge, schema
 from memory_plane.outbox import Outbox
@@ -141,6 +142,9 @@ def test_hundred_scattered_texts_leave_no_byte_of_any_of_their_words(
     make_plane: MakePlane, operation: MakeOperation, home: Path
 ) -> None:
     plane, drawn = make_plane(), random.Random(7)
+    plane.database.close()
+    # As SQLite is built elsewhere: what is deleted or moved stays in the bytes until something is written over it.
+    event.listen(plane.database.engine, "connect", lambda driver, _: driver.execute("PRAGMA secure_delete = OFF"))
     words = ["qz" + "".join(drawn.choices("bcdfghkm", k=10)) for _ in range(100)]
     usual = ["".join(drawn.choices(string.ascii_lowercase, k=drawn.randint(3, 9))) for _ in range(900)]
     batch = [operation(text=f"{word} {' '.join(drawn.choices(usual, k=drawn.choice([5, 60, 900])))}") for word in words]
@@ -350,7 +354,7 @@ def test_large_file_is_rewritten_by_way_of_the_disk(
     before = plane.database.size()
     plane.forget(told.id, agent="muse")
     assert traces(tmp_path) == []
-    assert plane.database.size() < before
+    assert plane.database.size() < before / 2
 
 
 # --- nothing brings it back --------------------------------------------------------------------------------------
