@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from ipaddress import ip_address
@@ -187,6 +188,46 @@ def wait_until_closed(url: httpx.URL) -> None:
         except OSError:
             return
     pytest.fail("the port is still open")
+
+
+HANGING = """if True:
+    from threading import Event
+    from memory_plane import Plane, presence
+    from memory_plane.surfaces import hub
+
+    def recall(*_, **__):
+        print("called", flush=True)
+        Event().wait()
+
+    hub.LAST_ANSWERS = hub.PATIENCE = 1
+    with Plane() as plane, presence.claimed(plane.home):
+        plane.recall = recall
+        hub.serve(plane, "127.0.0.1", 0)
+"""
+
+
+@posix
+def test_call_that_hangs_does_not_hold_the_end_up(home: Path) -> None:
+    command = [sys.executable, "-c", HANGING]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+        assert process.stdout is not None
+        found = re.search(r"http://\S+", process.stdout.readline())
+        assert found is not None
+        call = {"name": "memory_recall", "arguments": {"query": "x"}}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+
+        def ask() -> None:
+            with suppress(httpx.HTTPError):
+                httpx.post(f"{found[0]}/mcp/muse", json=body, headers=trusted(home), timeout=SECONDS, trust_env=False)
+
+        asking = Thread(target=ask)
+        asking.start()
+        while process.stdout.readline() != "called\n":
+            pass
+        process.terminate()
+        assert process.wait(SECONDS / 2) == 0
+        asking.join(SECONDS)
+    assert presence.free(home)
 
 
 @posix

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -37,6 +38,8 @@ logger = logging.getLogger(__name__)
 
 LAST_ANSWERS = 8
 """Seconds that requests under way have to end when the hub does."""
+PATIENCE = 5
+"""Seconds after these until the hub ends although a call, such as a plugin's tool, does not."""
 
 Certificate = tuple[Path, Path]
 
@@ -74,6 +77,7 @@ def _serve(plane: Plane, host: str, listener: socket.socket, certificate: Certif
         except SystemExit:  # uvicorn's word for a failed start
             raise MemoryPlaneError("the hub could not start; the log says why") from None
         finally:
+            server.watch.cancel()
             presence.remove(plane.home)
 
 
@@ -84,6 +88,8 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._announce = announce
         self._end_streams = end_streams
+        self.watch = Timer(LAST_ANSWERS + PATIENCE, _leave)
+        self.watch.daemon = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to answer, then say so."""
@@ -93,8 +99,16 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams of events, answer what is under way, and stop."""
+        self.watch.start()
         self._end_streams()
         await super().shutdown(sockets)
+
+
+def _leave() -> None:
+    """End the process while a thread of it hangs, which no other way does; what was acknowledged is on disk."""
+    logger.error("a call has not ended in time; the hub ends without it")
+    logging.shutdown()
+    os._exit(0)
 
 
 def _configuration(app: Any, certificate: Certificate | None) -> uvicorn.Config:
