@@ -426,10 +426,18 @@ def test_other_command_lines_are_left_alone(line: str) -> None:
         {"memory_plane_database": "sqlite:///other.db"},
         {"memory_plane_home": "elsewhere"},
         {"_MEMORY_PLANE_COMPLETE": "bash_complete"},
+        {"MEMORY_PLANE_HUB_URL": "https://hub.example:8788"},
+        {"MEMORY_HUB_URL": "http://192.168.1.2:8788"},
+        {"memory_plane_hub__url": "http://127.0.0.1.example:8788"},
     ],
 )
 def test_an_environment_that_changes_more_is_left_alone(environment: dict[str, str]) -> None:
     assert understood(["mcp", "--agent", "muse"], environment) is None
+
+
+def test_an_environment_that_names_the_hub_of_this_machine_is_understood() -> None:
+    assert understood(["mcp", "--agent", "muse"], {"MEMORY_HUB_URL": "http://127.0.0.1:8788", "LANG": "C"}) is not None
+    assert understood(["mcp", "--agent", "muse"], {"MEMORY_PLANE_DATABASE": ""}) is not None
 
 
 def home_of(environment: dict[str, str], *before: str) -> str:

@@ -58,6 +58,11 @@ LONGEST_PATH = 96
 """The longest name of a socket, in bytes: systems take about 104."""
 
 
+ELSEWHERE = ("MEMORY_PLANE_DATABASE", "_MEMORY_PLANE_COMPLETE")
+HUB_URL = ("MEMORY_PLANE_HUB_URL", "MEMORY_PLANE_HUB__URL", "MEMORY_HUB_URL")
+LOOPBACK = ("http://127.0.0.1:", "http://localhost:", "http://[::1]:")
+
+
 class Wanted:
     """What a command line asks of the bridge; `given` is the home as `--home` names it."""
 
@@ -153,12 +158,14 @@ def greeted(hub: socket.socket, opening: bytes) -> bool:
 
 
 def _unusual(environment: Mapping[str, str]) -> bool:
-    """Tell whether the environment names a database, asks for completion, or is spelt as only the settings read it."""
-    if environment.get("MEMORY_PLANE_DATABASE") or environment.get("_MEMORY_PLANE_COMPLETE"):
-        return True
-    return any(
-        name != name.upper() and name.upper() in ("MEMORY_PLANE_HOME", "MEMORY_PLANE_DATABASE") for name in environment
-    )
+    """Tell whether the environment names a database or a hub elsewhere, or asks for completion."""
+    for name, value in environment.items():
+        known = name.upper()  # the settings read their variables in any spelling, the bridge in the usual one
+        if (known in ELSEWHERE and value) or known == "MEMORY_PLANE_HOME" != name:
+            return True
+        if known in HUB_URL and value and not value.startswith(LOOPBACK):
+            return True
+    return False
 
 
 def _home(given: str, environment: Mapping[str, str]) -> str:
