@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import json
 import time
+from asyncio import to_thread
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from peerbench.adapters import McpAdapter
 from peerbench.corpus import Fact
 from peerbench.mcp_stdio import McpClient, PeerError
+
+from memory_plane.testing.hub import HubProcess
 
 NOOP_SERVER = Path(__file__).with_name("noop_server.py")
 
@@ -58,6 +61,28 @@ class MemoryPlane(McpAdapter):
         """Take in free text; the graph is read in process by quality.py, so only the time counts here."""
         await self.client.call("memory_post_thought", text=text)
         return {}
+
+
+class BehindHub(MemoryPlane):
+    """The same with a hub up in the home, so that `memory-plane mcp` only passes bytes on."""
+
+    label = "behind a hub"
+    hubs: ClassVar[dict[Path, tuple[HubProcess, list[Self]]]] = {}
+
+    async def __aenter__(self) -> Self:
+        if self.home not in self.hubs:
+            self.hubs[self.home] = (await to_thread(HubProcess, self.home), [])
+        self.hubs[self.home][1].append(self)
+        await super().__aenter__()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await super().__aexit__(*exc)
+        hub, users = self.hubs[self.home]
+        users.remove(self)
+        if not users:
+            del self.hubs[self.home]
+            await to_thread(hub.stop)
 
 
 class BesideSdk(MemoryPlane):

@@ -143,16 +143,19 @@ def tables(results: dict[str, Result], yardsticks: list[float]) -> str:
 
 
 async def run(sizes: list[int], rounds: int, scratch: Path) -> tuple[dict[str, Result], list[float]]:
-    """Measure both peers, with the harness's yardstick before, between and after."""
+    """Measure the peers, with the harness's yardstick before, between and after."""
     from peerbench.__main__ import yardstick_ms
     from peerbench.adapters import Reference
-    from peerbench_adapter import BesideSdk, MemoryPlane
+    from peerbench_adapter import BehindHub, BesideSdk, MemoryPlane
 
     yardsticks = [yardstick_ms()]
     reference = await measure(Reference, scratch, sizes, rounds)
     yardsticks.append(yardstick_ms())
     plane = await measure(MemoryPlane, scratch, sizes, rounds, growing=BesideSdk)
-    return {"reference": reference, "memory-plane": plane}, [*yardsticks, yardstick_ms()]
+    yardsticks.append(yardstick_ms())
+    hub = await measure(BehindHub, scratch, sizes, rounds)
+    results = {"reference": reference, "memory-plane": plane, "memory-plane behind a hub": hub}
+    return results, [*yardsticks, yardstick_ms()]
 
 
 def main() -> None:
