@@ -68,6 +68,13 @@ _SECTIONS = (
         },
     ),
     Section(
+        "Access",
+        f"{__name__}.token",
+        {
+            "token": "Print the token of an agent, or renew them all.",
+        },
+    ),
+    Section(
         "Sync",
         f"{__name__}.syncing",
         {

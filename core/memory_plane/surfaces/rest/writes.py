@@ -31,6 +31,7 @@ from memory_plane.surfaces.rest.wire import (
     too_deep,
 )
 from memory_plane.types import Operation, Receipt
+from memory_plane.writes import Writes
 
 MAX_OPERATIONS = 1_000
 _ENVELOPE = ("agent", "created_at", "id")
@@ -95,7 +96,8 @@ def writes(plane: Plane, growth: Growth) -> APIRouter:
             _writer(plane, growth, op),
             methods=["POST"],
             operation_id=f"write_{op}",
-            summary=f"Write one {op}",
+            summary=op,
+            description=_about(op),
             response_model=Written,
             responses={422: {"model": Written, "description": "refused, and why"}},
             openapi_extra=_takes(_flat(op, model), EXAMPLES.get(op), MAX_BODY),
@@ -110,6 +112,12 @@ def writes(plane: Plane, growth: Growth) -> APIRouter:
         openapi_extra=_takes(Sync, None, MAX_SYNC_BODY),
     )
     return router
+
+
+def _about(op: str) -> str:
+    """Return what the method for an operation says of it."""
+    method = getattr(Writes, "post" if op == "thought" else op)
+    return str(method.__doc__).partition("\n")[0]
 
 
 def _flat(op: str, model: type[BaseModel]) -> type[BaseModel]:
