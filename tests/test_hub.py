@@ -564,6 +564,18 @@ def test_hub_with_a_certificate_speaks_tls_and_nothing_else(
     assert hub.stop()[0] == 0
 
 
+@posix
+def test_hub_answers_to_the_names_of_the_settings_and_to_no_other(
+    home: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_PLANE_HUB__NAMES", '["hub.example"]')
+    hub = start()
+    port = httpx.URL(hub.url).port
+    for name, code in (("hub.example", 200), ("evil.example", 421)):
+        named = {"host": f"{name}:{port}"}
+        assert httpx.get(f"{hub.url}/health", headers=named, timeout=SECONDS, trust_env=False).status_code == code
+
+
 def test_certificate_without_its_key_is_refused(home: Path, certificate: tuple[Path, Path]) -> None:
     for hub, missing in (({"certificate": certificate[0]}, "hub.key"), ({"key": certificate[1]}, "hub.certificate")):
         with pytest.raises(ConfigurationError, match=f"{re.escape(missing)}: is missing"):
