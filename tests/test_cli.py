@@ -84,9 +84,10 @@ def test_version(run: Run) -> None:
 
 
 def test_completion_answers_from_the_table(run: Run) -> None:
-    words = {"_MEMORY_PLANE_COMPLETE": "bash_complete", "COMP_WORDS": "memory-plane re", "COMP_CWORD": "1"}
-    result = CliRunner().invoke(main, [], prog_name="memory-plane", env=words)
-    assert result.stdout.split() == ["plain,resolve", "plain,retract", "plain,release", "plain,recall", "plain,rebuild"]
+    asked = {"_MEMORY_PLANE_COMPLETE": "bash_complete", "COMP_WORDS": "memory-plane re", "COMP_CWORD": "1"}
+    result = CliRunner().invoke(main, [], prog_name="memory-plane", env=asked)
+    words = ["resolve", "retract", "release", "recall", "rebuild", "restore"]
+    assert result.stdout.split() == [f"plain,{word}" for word in words]
 
 
 def test_completion_of_an_unknown_command_does_not_look_for_plugins() -> None:
