@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import logging
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,9 @@ import anyio
 import pytest
 from starlette.testclient import TestClient
 
-from memory_plane import Plane
+from memory_plane import Plane, models
 from memory_plane.access import agent_token, key_id, proof, verify
+from memory_plane.errors import StoreError
 from memory_plane.surfaces import limits
 from memory_plane.surfaces.api import create_app
 from memory_plane.surfaces.limits import MAX_BODY, MAX_SYNC_BODY
@@ -471,6 +473,15 @@ def test_no_log_holds_a_body_or_a_token(
     assert "unexpected RuntimeError in the hub" in told
     for word in (secret, TOKEN, agent_token(TOKEN, "muse")):
         assert word not in told
+
+
+def test_no_trace_of_a_failed_statement_holds_what_was_written(plane: Plane) -> None:
+    secret = "-".join(("pelican", "attic"))  # in two pieces, since a trace shows the lines of this file
+    with pytest.raises(StoreError) as caught, plane.database.writing() as connection:
+        connection.execute(models.operations.insert().values(op="thought", agent="muse", text=secret))
+    told = "".join(traceback.format_exception(caught.value))
+    assert "INSERT INTO operations" in told
+    assert secret not in told
 
 
 def test_an_unexpected_error_is_one_line_without_a_trace(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:

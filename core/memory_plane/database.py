@@ -59,7 +59,7 @@ class Database:
         self._synchronous = synchronous.upper()
         self._identity: tuple[int, int] | None = None
         self._idle: list[Connection] = []
-        self.engine = self._sqlite_engine() if self._is_sqlite else create_engine(self.url)
+        self.engine = self._sqlite_engine() if self._is_sqlite else create_engine(self.url, hide_parameters=True)
 
     @property
     def _is_sqlite(self) -> bool:
@@ -158,6 +158,7 @@ class Database:
             pool_size=8,
             max_overflow=32,
             pool_timeout=self.timeout,
+            hide_parameters=True,  # they are what people wrote, and errors are logged
         )
         event.listen(engine, "do_connect", self._prepare_file)
         event.listen(engine, "connect", self._configure)
