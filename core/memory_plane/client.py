@@ -391,6 +391,20 @@ class Client(Writes):
         return None if self.settings.hub.url is not None and not self._has_database() else self.plane
 
 
+class Inside(Client):
+    """What the hub's own sessions write to: its database, and the outbox while that takes nothing."""
+
+    def __init__(self, plane: Plane) -> None:
+        super().__init__(plane.settings)
+        self._plane = plane
+
+    def _open_hub(self) -> None:
+        """Look for no hub: this is it."""
+
+    def _flush_later(self) -> None:
+        """Leave that to the hub's rounds."""
+
+
 def _is_page(name: str) -> bool:
     """Whether this names one of the standard pages, and no other file of the home."""
     return name in ("PULSE.md", "SHARED_MEMORY.md") or re.fullmatch(r"brief/\w[\w.-]{0,63}\.md", name) is not None

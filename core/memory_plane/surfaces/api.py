@@ -19,6 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.routing import Route
 
 from memory_plane import __version__, access
+from memory_plane.client import Inside
 from memory_plane.errors import Refused
 from memory_plane.surfaces.events import Feed, events
 from memory_plane.surfaces.gate import AGENT_HEADER, IDENTITY, Gate, not_yours, refuse
@@ -64,7 +65,7 @@ def create_app(
     growth = Growth(plane.settings.hub.growth_mb_per_hour)
     metrics, feed = Metrics(plane), Feed(plane)
     sessions = StreamableHTTPSessionManager(
-        build(plane, None, threads=True), stateless=True, json_response=True, max_request_body_size=MAX_BODY
+        build(Inside(plane), None, threads=True), stateless=True, json_response=True, max_request_body_size=MAX_BODY
     )
 
     @asynccontextmanager

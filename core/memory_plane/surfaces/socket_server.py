@@ -30,7 +30,7 @@ from mcp_types import (
     RequestId,
 )
 
-from memory_plane.client import Client
+from memory_plane.client import Client, Inside
 from memory_plane.errors import Refused
 from memory_plane.surfaces.bridge import GREETING, MAX_LINE, SOCKET, at
 from memory_plane.surfaces.lines import Unreadable, parse, to_line
@@ -70,7 +70,7 @@ def socket_server(plane: Plane) -> Iterator[None]:
         yield
         return
     try:
-        with sessions(_Inside(plane), listener):
+        with sessions(Inside(plane), listener):
             yield
     finally:
         with suppress(OSError):
@@ -132,20 +132,6 @@ class _Opening:
                 with suppress(ValueError):
                     return cls(UUID(session.decode()), tools == b"1", agent_id(agent.decode()))
         raise Refused("this hub speaks version 1 of the bridge")
-
-
-class _Inside(Client):
-    """What the hub's own sessions write to: its database, and the outbox while that takes nothing."""
-
-    def __init__(self, plane: Plane) -> None:
-        super().__init__(plane.settings)
-        self._plane = plane
-
-    def _open_hub(self) -> None:
-        """Look for no hub: this is it."""
-
-    def _flush_later(self) -> None:
-        """Leave that to the hub's rounds."""
 
 
 class _Hall:
