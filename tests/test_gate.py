@@ -263,6 +263,17 @@ def test_a_name_of_the_settings_is_proved(make_plane: MakePlane) -> None:
         assert verify(TOKEN, "abc", host, answer.json()["proof"])
 
 
+def test_an_agents_token_forgets_nothing(hub: TestClient, plane: Plane) -> None:
+    kept = plane.post("the others still need this", agent="grok").id
+    assert hub.post("/api/forget", json={"target": kept}, headers=MUSE).status_code == 403
+    record = {"op": "forget", "agent": "muse", "created_at": "2026-01-05T09:00:00Z", "body": {"target": kept}}
+    (receipt,) = hub.post("/api/sync", json={"operations": [record]}, headers=MUSE).json()
+    assert receipt["state"] == "refused"
+    assert plane.recall("others").hits
+    assert hub.post("/api/forget", json={"target": kept, "agent": "muse"}, headers=TRUSTED).status_code == 200
+    assert not plane.recall("others").hits
+
+
 # --- with what ---------------------------------------------------------------------------------------------------
 
 

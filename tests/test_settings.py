@@ -276,6 +276,14 @@ def test_table_that_is_none_is_refused_beside_the_address_of_a_hub(
     assert refusal().endswith("(MEMORY_PLANE_HUB)")
 
 
+def test_localhost_is_the_one_address_that_a_hub_can_prove(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_PLANE_HUB_URL", "http://localhost:8788/")
+    monkeypatch.setenv("MEMORY_PLANE_SYNC__URL", "https://localhost:8788")
+    settings = Settings.load()
+    assert settings.hub.url == "http://127.0.0.1:8788"
+    assert settings.sync.url == "https://localhost:8788"  # its certificate says who it is
+
+
 # --- settings of a plugin ----------------------------------------------------------------------------------------
 
 

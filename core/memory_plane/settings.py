@@ -64,6 +64,8 @@ def _url(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
         raise ValueError("is no address of a hub; write it as 'http://127.0.0.1:8788'")
+    if parts.scheme == "http" and parts.hostname == "localhost":  # it may be ::1 too, where a stranger may listen
+        url = url.replace("localhost", "127.0.0.1", 1)
     return url.rstrip("/")
 
 

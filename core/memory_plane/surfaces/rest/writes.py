@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, create_model
 
 from memory_plane.bodies import BODIES, Agent, Time, Uuid
 from memory_plane.errors import Refused
-from memory_plane.operations import agent_id, make_operation
+from memory_plane.operations import FORGET, agent_id, make_operation
 from memory_plane.plane import Plane
 from memory_plane.surfaces.gate import not_yours
 from memory_plane.surfaces.limits import MAX_BODY, MAX_SYNC_BODY, Growth
@@ -34,6 +34,7 @@ from memory_plane.types import Operation, Receipt
 from memory_plane.writes import Writes
 
 MAX_OPERATIONS = 1_000
+PERSONS_ALONE = "op: to forget cannot be undone and needs the token of the hub; an agent's own may retract"
 _ENVELOPE = ("agent", "created_at", "id")
 
 EXAMPLES: dict[str, dict[str, Any]] = {
@@ -171,6 +172,8 @@ def _writer(plane: Plane, growth: Growth, op: str) -> Callable[..., Response]:
 def _operation(op: str, record: Mapping[str, Any], header: str | None, identity: str | None) -> Operation:
     if too_deep(record):
         raise Refused(TOO_DEEP)
+    if op == FORGET and identity is not None:
+        raise HTTPException(403, PERSONS_ALONE)
     body = {name: value for name, value in record.items() if name not in _ENVELOPE}
     agent = _author(record.get("agent"), header, identity)
     return make_operation(op, body, agent=agent, created_at=record.get("created_at"), id=record.get("id"))
@@ -239,4 +242,6 @@ def _unacceptable(record: Any, identity: str | None) -> Receipt | None:
         return _refusal(record.get("id"), TOO_DEEP)
     if not speaks_for(identity, record.get("agent")):
         return _refusal(record.get("id"), not_yours(identity))
+    if record.get("op") == FORGET and identity is not None:
+        return _refusal(record.get("id"), PERSONS_ALONE)
     return None
