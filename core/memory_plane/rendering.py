@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 DELAY = 0.2
 """Seconds between a write and its pages; all writes in between share them."""
-INLINE_DELAY = 0.15
+INLINE_DELAY = 0.18
 """Seconds after which the next write renders the pages itself."""
 
 PULSE, SHARED_MEMORY, REPLICA = "PULSE.md", "SHARED_MEMORY.md", "local-cache.json"

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
+from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, func, or_, select
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -26,15 +26,17 @@ _proof = Prepared(
     .order_by(_evidence.c.seq.desc())
     .limit(EVIDENCE)
 )
-_names = select(_aliases.c.node, _aliases.c.name).where(
-    _aliases.c.node.in_(bindparam("keys", expanding=True)), ~_aliases.c.part
-)
+_some_keys: BindParameter[list[int]] = bindparam("keys", expanding=True)
+_by_key = select(_nodes).where(_nodes.c.key.in_(_some_keys))
+_names = select(_aliases.c.node, _aliases.c.name).where(_aliases.c.node.in_(_some_keys), ~_aliases.c.part)
+# This, not a stored number, is the same wherever and whenever it is asked.
+_age = func.row_number().over(partition_by=_nodes.c.slug, order_by=(_nodes.c.founded_at, _nodes.c.id))
+_by_age = select(_nodes.c.key, _age).where(_nodes.c.slug.in_(bindparam("slugs", expanding=True)))
 
 
 def newest(connection: Connection, now: datetime, limit: int) -> tuple[Edge, ...]:
     """Return the edges that became known last and still hold."""
-    chosen = select(_edges).where(_holds(now)).order_by(_edges.c.known_since.desc(), _edges.c.key.desc())
-    return _as_edges(connection, connection.execute(chosen.limit(limit)).mappings().all())
+    return _as_edges(connection, _newest.all(connection, now=now, limit=limit))
 
 
 def around(connection: Connection, nodes: Sequence[int], at: datetime, limit: int) -> Graph:
@@ -72,7 +74,7 @@ def find(connection: Connection, name: str) -> list[int]:
 
 def nodes(connection: Connection, keys: Iterable[int]) -> dict[int, Node]:
     """Return nodes by their rows, with their slugs and the names they have had."""
-    rows = connection.execute(select(_nodes).where(_nodes.c.key.in_(list(keys)))).all()
+    rows = connection.execute(_by_key, {"keys": list(keys)}).all()
     ranks = _ranks(connection, {row.slug for row in rows})
     aliases: dict[int, list[str]] = {}
     for key, name in connection.execute(_names, {"keys": [row.key for row in rows]}):
@@ -97,36 +99,42 @@ def _by_slug(connection: Connection, slug: str) -> list[int]:
 
 
 def _ranks(connection: Connection, slugs: set[str]) -> dict[int, int]:
-    """Number the nodes of one slug by age: this, not a stored number, is the same wherever and whenever it is asked."""
-    order = func.row_number().over(partition_by=_nodes.c.slug, order_by=(_nodes.c.founded_at, _nodes.c.id))
-    rows = connection.execute(select(_nodes.c.key, order).where(_nodes.c.slug.in_(slugs)))
-    return {key: rank for key, rank in rows}
+    """Number the nodes of one slug by age."""
+    return {key: rank for key, rank in connection.execute(_by_age, {"slugs": list(slugs)})}
 
 
-def _holds(at: datetime) -> Any:
+def _holds(at: Any) -> Any:
     """Whether an edge was known and true at a time."""
     begun = or_(_edges.c.valid_from.is_(None), _edges.c.valid_from <= at)
     return and_(begun, _edges.c.known_since <= at, or_(_edges.c.valid_until.is_(None), _edges.c.valid_until > at))
 
 
+_newest = Prepared(
+    select(_edges)
+    .where(_holds(bindparam("now")))
+    .order_by(_edges.c.known_since.desc(), _edges.c.key.desc())
+    .limit(bindparam("limit"))
+)
+
+
 def _most_probable(connection: Connection, chosen: Select[Any], limit: int) -> tuple[Edge, ...]:
     ordered = chosen.order_by(_edges.c.probability.desc(), _edges.c.known_since.desc(), _edges.c.key).limit(limit)
-    return _as_edges(connection, connection.execute(ordered).mappings().all())
+    return _as_edges(connection, connection.execute(ordered).all())
 
 
 def _as_edges(connection: Connection, rows: Sequence[Any]) -> tuple[Edge, ...]:
-    ends = nodes(connection, {row[end] for row in rows for end in ("source", "target")}) if rows else {}
+    ends = nodes(connection, {end for row in rows for end in (row.source, row.target)}) if rows else {}
     return tuple(
         Edge(
-            source=ends[row["source"]],
-            relation=row["relation"],
-            target=ends[row["target"]],
-            probability=row["probability"],
-            method=row["method"],
-            evidence=tuple(id for (id,) in _proof.all(connection, edge=row["key"])),
-            known_since=row["known_since"],
-            valid_from=row["valid_from"],
-            valid_until=row["valid_until"],
+            source=ends[row.source],
+            relation=row.relation,
+            target=ends[row.target],
+            probability=row.probability,
+            method=row.method,
+            evidence=tuple(id for (id,) in _proof.all(connection, edge=row.key)),
+            known_since=row.known_since,
+            valid_from=row.valid_from,
+            valid_until=row.valid_until,
         )
         for row in rows
     )

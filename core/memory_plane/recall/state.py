@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, literal, or_, select
+from sqlalchemy import BindParameter, Connection, bindparam, func, or_, select
 
 from memory_plane import models
+from memory_plane.prepared import Prepared
 from memory_plane.store.names import folded
 from memory_plane.types import Fact, Heartbeat, OpenItem, Thought
 
@@ -17,25 +19,45 @@ _facts, _agents, _attention = models.facts, models.agent_heartbeats, models.atte
 _thought = (_log.c.id, _thoughts.c.agent, _thoughts.c.kind, _log.c.text, _thoughts.c.at, _thoughts.c.origin)
 _marked = (_thoughts.c.project, _thoughts.c.pinned)
 _item = (_items.c.owner, _items.c.addressee, _items.c.object, _items.c.due_at, _items.c.status, _items.c.snoozed_until)
-_recent = (
+_limit: BindParameter[int] = bindparam("limit")
+_heartbeats = Prepared(select(_agents).order_by(_agents.c.written_at.desc(), _agents.c.agent))
+_recent = Prepared(
     select(*_thought, *_marked)
     .join(_log, _log.c.seq == _thoughts.c.seq)
     .where(_thoughts.c.visible)
     .order_by(_thoughts.c.at.desc(), _log.c.id.desc())
+    .limit(_limit)
 )
+_awake = or_(_items.c.snoozed_until.is_(None), _items.c.snoozed_until <= bindparam("now"))
 _open = (
     select(*_thought, *_marked, _items.c.kind.label("item_kind"), *_item)
     .select_from(_items)
     .join(_thoughts, _thoughts.c.seq == _items.c.seq)
     .join(_log, _log.c.seq == _items.c.seq)
-    .where(models.is_open, _thoughts.c.visible)
+    .where(models.is_open, _thoughts.c.visible, _awake)
     .order_by(_thoughts.c.pinned.desc(), _items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id)
+    .limit(_limit)
 )
+_open_count = Prepared(
+    select(func.count())
+    .select_from(_items)
+    .join(_thoughts, _thoughts.c.seq == _items.c.seq)
+    .where(models.is_open, _thoughts.c.visible, _awake)
+)
+_worthy = (
+    select(*_thought, *_marked, _attention.c.score, _attention.c.reason)
+    .join(_thoughts, _thoughts.c.seq == _attention.c.seq)
+    .join(_log, _log.c.seq == _attention.c.seq)
+    .where(_attention.c.agent == bindparam("agent"), _attention.c.score >= bindparam("minimum"), _thoughts.c.visible)
+    .order_by(_attention.c.seq.desc())
+    .limit(_limit)
+)
+_attended = Prepared(_worthy)
+_attended_since = Prepared(_worthy.where(_thoughts.c.at >= bindparam("since")))
 
 
 def heartbeats(connection: Connection, now: datetime, stale_after: timedelta) -> tuple[Heartbeat, ...]:
     """Return one row an agent that ever wrote, the newest first; without a heartbeat its focus is empty."""
-    rows = connection.execute(select(_agents).order_by(_agents.c.written_at.desc(), _agents.c.agent)).all()
     return tuple(
         Heartbeat(
             agent=row.agent,
@@ -45,14 +67,13 @@ def heartbeats(connection: Connection, now: datetime, stale_after: timedelta) ->
             at=row.at or row.written_at,
             stale=now - (row.at or row.written_at) > stale_after,
         )
-        for row in rows
+        for row in _heartbeats.all(connection)
     )
 
 
 def writers(connection: Connection) -> tuple[tuple[str, datetime], ...]:
     """Return (agent, time of its last write), the newest first."""
-    rows = select(_agents.c.agent, _agents.c.written_at).order_by(_agents.c.written_at.desc(), _agents.c.agent)
-    return tuple((agent, at) for agent, at in connection.execute(rows))
+    return tuple((row.agent, row.written_at) for row in _heartbeats.all(connection))
 
 
 def items(
@@ -62,40 +83,34 @@ def items(
 
     `agent` opened them, `to` owes them.
     """
-    chosen = _open.where(_awake(now))
-    if agent is not None:
-        chosen = chosen.where(_thoughts.c.agent == agent)
-    if to is not None:
-        chosen = chosen.where(func.lower(_items.c.addressee) == to.lower())
-    return tuple(_open_item(row) for row in connection.execute(chosen.limit(limit)))
+    given = {"agent": agent, "to": None if to is None else to.lower()}
+    values = {name: value for name, value in given.items() if value is not None}
+    return tuple(map(_open_item, _items_by(*values).all(connection, now=now, limit=limit, **values)))
+
+
+@cache
+def _items_by(*filters: str) -> Prepared:
+    columns = {"agent": _thoughts.c.agent, "to": func.lower(_items.c.addressee)}
+    return Prepared(_open.where(*(columns[name] == bindparam(name) for name in filters)))
 
 
 def items_total(connection: Connection, now: datetime) -> int:
     """Return how many items are open and not snoozed."""
-    count = select(func.count()).select_from(_items).join(_thoughts, _thoughts.c.seq == _items.c.seq)
-    awake = count.where(models.is_open, _thoughts.c.visible, _awake(now))
-    return connection.execute(awake).scalar_one()
+    return int(_open_count.scalar(connection, now=now))
 
 
 def thoughts(connection: Connection, limit: int) -> tuple[Thought, ...]:
     """Return the newest visible thoughts."""
-    return tuple(_as_thought(row) for row in connection.execute(_recent.limit(limit)))
+    return tuple(map(_as_thought, _recent.all(connection, limit=limit)))
 
 
 def attended(
     connection: Connection, agent: str, *, minimum: float, limit: int, since: datetime | None = None
 ) -> tuple[Thought, ...]:
     """Return the newest thoughts of others that `agent` should care about, with score and reason."""
-    chosen = (
-        select(*_thought, *_marked, _attention.c.score, _attention.c.reason)
-        .join(_thoughts, _thoughts.c.seq == _attention.c.seq)
-        .join(_log, _log.c.seq == _attention.c.seq)
-        .where(_attention.c.agent == agent, _attention.c.score >= minimum, _thoughts.c.visible)
-        .order_by(_attention.c.seq.desc())
-    )
-    if since is not None:
-        chosen = chosen.where(_thoughts.c.at >= since)
-    return tuple(_as_thought(row, row.score, row.reason) for row in connection.execute(chosen.limit(limit)))
+    heard = _attended if since is None else _attended_since
+    rows = heard.all(connection, agent=agent, minimum=minimum, limit=limit, since=since)
+    return tuple(_as_thought(row, row.score, row.reason) for row in rows)
 
 
 def facts(
@@ -109,41 +124,36 @@ def facts(
 ) -> tuple[Fact, ...]:
     """Return facts, the newest first: those that hold at `as_of`, all there ever were, or those that hold now."""
     at = None if history and as_of is None else as_of or datetime.now(UTC)
-    rows = connection.execute(_chosen_facts(subject, key, at, now=as_of is None).limit(limit)).all()
+    given = {"subject": subject and folded(subject), "key": key and folded(key), "at": at}
+    values = {name: value for name, value in given.items() if value is not None}
+    rows = _facts_by(*values, now=as_of is None).all(connection, limit=limit, **values)
     if at is None:
         return tuple(map(_as_fact, rows))
     latest = {(row.subject, row.fact_key): row for row in sorted(rows, key=lambda row: (row.at, row.id))}
     return tuple(_as_fact(row) for row in rows if latest[row.subject, row.fact_key] is row)
 
 
-def _chosen_facts(subject: str | None, key: str | None, at: datetime | None, *, now: bool) -> Select[Any]:
-    chosen = (
+@cache
+def _facts_by(*filters: str, now: bool) -> Prepared:
+    at = bindparam("at", type_=_facts.c.at.type)
+    # The clock of who writes may run a little ahead: now, what began when it was written has begun.
+    begun = or_(_facts.c.valid_from <= at, _facts.c.valid_from <= _facts.c.at) if now else _facts.c.valid_from <= at
+    ends = (_facts.c.valid_until, _facts.c.superseded_at)
+    conditions = {
+        "subject": (_facts.c.subject == bindparam("subject"),),
+        "key": (_facts.c.fact_key == bindparam("key"),),
+        "at": (*(or_(end.is_(None), end > at) for end in ends), begun),
+    }
+    return Prepared(
         select(_facts, _log.c.id, _log.c.agent, _log.c.text, _log.c.body)
         .join(_log, _log.c.seq == _facts.c.seq)
-        .where(_facts.c.visible)
+        .where(_facts.c.visible, *(condition for name in filters for condition in conditions[name]))
         .order_by(_facts.c.seq.desc())
+        .limit(_limit)
     )
-    if subject is not None:
-        chosen = chosen.where(_facts.c.subject == folded(subject))
-    if key is not None:
-        chosen = chosen.where(_facts.c.fact_key == folded(key))
-    if at is None:
-        return chosen
-    ends = (_holds(end, at) for end in (_facts.c.valid_until, _facts.c.superseded_at))
-    # The clock of who writes may run a little ahead: now, what began when it was written has begun.
-    begun = _facts.c.valid_from <= at
-    return chosen.where(*ends, or_(begun, _facts.c.valid_from <= _facts.c.at) if now else begun)
 
 
-def _awake(now: datetime) -> Any:
-    return or_(_items.c.snoozed_until.is_(None), _items.c.snoozed_until <= now)
-
-
-def _holds(end: Any, at: datetime) -> Any:
-    return or_(end.is_(None), end > literal(at, end.type))
-
-
-def _as_thought(row: Row[*tuple[Any, ...]], attention: float | None = None, reason: str = "") -> Thought:
+def _as_thought(row: Any, attention: float | None = None, reason: str = "") -> Thought:
     return Thought(
         id=row.id,
         agent=row.agent,
@@ -158,7 +168,7 @@ def _as_thought(row: Row[*tuple[Any, ...]], attention: float | None = None, reas
     )
 
 
-def _open_item(row: Row[*tuple[Any, ...]]) -> OpenItem:
+def _open_item(row: Any) -> OpenItem:
     return OpenItem(
         id=row.id,
         kind=row.item_kind,
@@ -176,7 +186,7 @@ def _open_item(row: Row[*tuple[Any, ...]]) -> OpenItem:
     )
 
 
-def _as_fact(row: Row[*tuple[Any, ...]]) -> Fact:
+def _as_fact(row: Any) -> Fact:
     body = json.loads(row.body)
     return Fact(
         id=row.id,
