@@ -1,7 +1,8 @@
 """The command `memory-plane`: an agent's session goes to the hub that runs, all else to the command line."""
 
-import gc
 import sys
+
+from memory_plane import garbage
 
 
 def main() -> None:
@@ -15,10 +16,10 @@ def main() -> None:
             code = 130
         if code is not None:
             raise SystemExit(code)
-    gc.set_threshold(20_000)  # what a start makes stays: going through it 700 objects at a time costs a tenth of it
+    garbage.start()
     from memory_plane.surfaces.cli import main as command_line
 
     try:
         command_line()
     finally:
-        gc.freeze()  # the system frees all at once: searching it for cycles first takes a sixth of a short command
+        garbage.leave()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from memory_plane import __version__, presence
+from memory_plane import __version__, garbage, presence
 from memory_plane.access import TokenFile, ensure_token, token_path
 from memory_plane.errors import ConfigurationError, MemoryPlaneError
 from memory_plane.operations import iso
@@ -64,6 +64,7 @@ def _serve(plane: Plane, host: str, listener: socket.socket, certificate: Certif
     app = create_app(plane, token=TokenFile(plane.home), port=port, names=names)
 
     def announce() -> None:
+        garbage.settle()
         presence.write(plane.home, Presence(url, os.getpid(), __version__, iso(datetime.now(UTC))))
         logger.info("the hub is up at %s", url)
         with suppress(OSError):  # a terminal that is gone

@@ -37,7 +37,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from memory_plane import __version__
+from memory_plane import __version__, garbage
 from memory_plane.errors import ConfigurationError, MemoryPlaneError, Refused
 from memory_plane.surfaces.catch_up import catch_up
 from memory_plane.surfaces.fit import encode
@@ -110,6 +110,7 @@ def serve_stdio(plane: Plane | Client, agent: str, *, tools: bool = False, wire:
         raise ConfigurationError(f"--{error}") from None
     wire = wire or stdio.claim()
     plane.warm_up()
+    garbage.settle()
     anyio.run(stdio.serve, build(plane, agent, tools=tools), wire)
 
 

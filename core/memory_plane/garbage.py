@@ -1,0 +1,22 @@
+"""When Python looks for garbage: seldom while a command starts, briefly while one serves, not at all at the end."""
+
+import gc
+
+_STARTING, _SERVING = 20_000, 2_000
+
+
+def start() -> None:
+    """Let a start make its modules: they stay, and going through them 700 objects at a time costs a tenth of it."""
+    gc.set_threshold(_STARTING)
+
+
+def settle() -> None:
+    """Begin to serve: what is there by now stays, so that no request waits a tenth of a second for a look at it."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_SERVING)
+
+
+def leave() -> None:
+    """End a process: the system frees all at once, and looking for cycles first takes a sixth of a short command."""
+    gc.freeze()
