@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +23,7 @@ class HubProcess:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.home = home
         self.token = ensure_token(home)
-        self.port = 0
+        self.port = free_port()
         self.start()
 
     def start(self) -> None:
@@ -48,3 +50,13 @@ class HubProcess:
     def kill(self) -> None:
         """Kill it, as a power cut would."""
         self.stop(signal.SIGKILL)
+
+
+def free_port() -> int:
+    """Return a free port below those that systems give out, which nobody else is given while the hub is down."""
+    for _ in range(1000):
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
+    raise AssertionError("no port is free")
