@@ -126,11 +126,14 @@ def facts(
     at = None if history and as_of is None else as_of or datetime.now(UTC)
     given = {"subject": subject and folded(subject), "key": key and folded(key), "at": at}
     values = {name: value for name, value in given.items() if value is not None}
-    rows = _facts_by(*values, now=as_of is None).all(connection, limit=limit, **values)
+    found = _facts_by(*values, now=as_of is None).all(connection, limit=limit, **values)
+    rows = sorted(found, key=lambda row: (row.at, row.id), reverse=True)
     if at is None:
         return tuple(map(_as_fact, rows))
-    latest = {(row.subject, row.fact_key): row for row in sorted(rows, key=lambda row: (row.at, row.id))}
-    return tuple(_as_fact(row) for row in rows if latest[row.subject, row.fact_key] is row)
+    latest: dict[tuple[str, str], Any] = {}
+    for row in rows:
+        latest.setdefault((row.subject, row.fact_key), row)
+    return tuple(map(_as_fact, latest.values()))
 
 
 @cache
@@ -144,11 +147,13 @@ def _facts_by(*filters: str, now: bool) -> Prepared:
         "key": (_facts.c.fact_key == bindparam("key"),),
         "at": (*(or_(end.is_(None), end > at) for end in ends), begun),
     }
+    # All there are by their own time would take an index more: of those, the last that came in are found.
+    newest = (_facts.c.at.desc(), _log.c.id.desc()) if "subject" in filters else (_facts.c.seq.desc(),)
     return Prepared(
         select(_facts, _log.c.id, _log.c.agent, _log.c.text, _log.c.body)
         .join(_log, _log.c.seq == _facts.c.seq)
         .where(_facts.c.visible, *(condition for name in filters for condition in conditions[name]))
-        .order_by(_facts.c.seq.desc())
+        .order_by(*newest)
         .limit(_limit)
     )
 
