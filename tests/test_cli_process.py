@@ -37,11 +37,11 @@ def run(*args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     )
 
 
-def imported(*args: str, env: dict[str, str] | None = None) -> set[str]:
+def imported(*args: str, env: dict[str, str] | None = None, check: bool = True) -> set[str]:
     """Return the names of all modules that one command line imports."""
     environment = {**os.environ, **(env or {})}
     command = [sys.executable, "-X", "importtime", "-m", "memory_plane", *args]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=check)
     lines = (line for line in result.stderr.splitlines() if line.startswith("import time:"))
     return {line.rsplit("|", 1)[1].strip() for line in lines}
 
@@ -66,6 +66,14 @@ def test_command_on_a_store_at_head_imports_neither_alembic_nor_rich(home: Path)
     for args in (("post", "second"), ("recall", "second"), ("status",)):
         names = {name.split(".")[0] for name in imported(*args)}
         assert not names & {"alembic", "rich", "mcp", "starlette", "uvicorn", "httpx"}, args
+
+
+def test_command_that_only_reads_loads_neither_a_plugin_nor_pydantic(home: Path) -> None:
+    run("post", "first")
+    for args in (("pulse",), ("recall", "first"), ("status",), ("items",), ("facts",), ("graph",), ("get", "00000000")):
+        names = {name.split(".")[0] for name in imported(*args, env={"MEMORY_PLANE_PLUGINS__ENABLED": ""}, check=False)}
+        assert "sqlalchemy" in names
+        assert not names & {"pydantic", "pydantic_settings", "pluggy", "memory_plane_local"}, args
 
 
 def test_garbage_of_a_command_is_left_to_the_end_of_its_process(home: Path) -> None:

@@ -112,7 +112,7 @@ class Plane(Writes):
     def _renderer(self) -> Renderer:
         from memory_plane.rendering import Renderer
 
-        return Renderer(self.snapshot, self.plugins, self.settings)
+        return Renderer(self.snapshot, lambda: self.plugins, self.settings)
 
     @cached_property
     def _purge(self) -> Purge:

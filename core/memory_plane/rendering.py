@@ -37,12 +37,15 @@ class Renderer:
     """Renders the standard pages and those of the plugins from one snapshot."""
 
     def __init__(
-        self, snapshot: Callable[[], AbstractContextManager[MemorySnapshot]], plugins: PluginManager, settings: Settings
+        self,
+        snapshot: Callable[[], AbstractContextManager[MemorySnapshot]],
+        plugins: Callable[[], PluginManager],
+        settings: Settings,
     ) -> None:
+        """Render nothing yet; `plugins` gives them when they are needed, which most single pages do not."""
         self._snapshot = snapshot
         self._plugins = plugins
         self._settings = settings
-        self._known = sorted({name.lower() for name in (*plugins.agents, *settings.agents)})
         self._zone: tzinfo | None = ZoneInfo(settings.timezone) if settings.timezone else None
         self._lock = Lock()
         self._rendering = Lock()
@@ -73,7 +76,7 @@ class Renderer:
             return []
         with FileLock(self._settings.home / ".pages.lock", timeout=self._settings.timeout, mode=0o600):
             with self._snapshot() as snapshot:
-                views = [*self._views(snapshot), *self._plugins.render(snapshot)]
+                views = [*self._views(snapshot), *self._plugins().render(snapshot)]
             return write_views(self._settings.home, views)
 
     def warm_up(self) -> None:
@@ -126,9 +129,13 @@ class Renderer:
 
     def _views(self, snapshot: MemorySnapshot) -> Iterable[View]:
         now, zone = datetime.now(UTC), self._zone
-        addressees = (item.to for item in snapshot.items() if item.to and item.to == agent_id(item.to))
-        agents = dict.fromkeys((*self._known, *(beat.agent for beat in snapshot.pulse().heartbeats), *addressees))
         yield View(path=Path(PULSE), text=pages.pulse_page(snapshot, now=now, zone=zone))
         yield View(path=Path(SHARED_MEMORY), text=pages.shared_memory_page(snapshot, now=now, zone=zone))
-        yield from (self._brief(snapshot, agent, now) for agent in agents)
+        yield from (self._brief(snapshot, agent, now) for agent in self._agents(snapshot))
         yield View(path=Path(REPLICA), text=pages.replica(snapshot, now=now))
+
+    def _agents(self, snapshot: MemorySnapshot) -> Iterable[str]:
+        """Return who gets a brief: those that are known, those that ever wrote, and those that an item waits for."""
+        known = sorted({name.lower() for name in (*self._plugins().agents, *self._settings.agents)})
+        addressees = (item.to for item in snapshot.items() if item.to and item.to == agent_id(item.to))
+        return dict.fromkeys((*known, *(beat.agent for beat in snapshot.pulse().heartbeats), *addressees))
