@@ -133,7 +133,8 @@ class Client(Writes):
                 self.outbox.purge(operation.body["target"])
                 waiting = self.outbox.depth()
         except StoreError as error:
-            return Receipt(id=operation.id, state="refused", detail=f"{error}; {self.trouble}")
+            trouble, self.trouble = self.trouble, None
+            return Receipt(id=operation.id, state="refused", detail=f"{error}; {trouble}")
         self._flush_later()
         return Receipt(id=operation.id, state="queued", detail=f"{waiting} waiting")
 
@@ -298,10 +299,10 @@ class Client(Writes):
         self.flush()
         try:
             return self._try(lambda hub: hub.ask(name, arguments), lambda plane: getattr(plane, name)(**arguments))
-        except (HubUnreachable, StoreBusy) as error:
-            read = getattr(Replica, name, None)
-            replica = self._replica()
-            if read is None or not replica.known:
+        except _OUTAGES as error:
+            self.trouble = None  # the error itself tells it
+            read, replica = getattr(Replica, name, None), self._replica()
+            if read is None or not replica.known or not isinstance(error, HubUnreachable | StoreBusy):
                 raise
             self.trouble = str(error)
             for time in {"since", "until", "as_of"} & arguments.keys():

@@ -76,3 +76,16 @@ def refused() -> Callable[[subprocess.CompletedProcess[str], str], None]:
         assert reason in line
 
     return check
+
+
+@pytest.fixture
+def queued() -> Callable[[subprocess.CompletedProcess[str], str], None]:
+    """Check that a command kept a write for later and said in one clear line why."""
+
+    def check(done: subprocess.CompletedProcess[str], reason: str) -> None:
+        assert done.returncode == 0, done
+        assert done.stdout.startswith("queued ")
+        (line,) = done.stderr.splitlines()
+        assert reason in line
+
+    return check

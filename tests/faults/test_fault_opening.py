@@ -74,6 +74,7 @@ def test_newer_file_is_refused_and_left_alone(
     store: Path,
     tmp_path: Path,
     refused: Callable[[subprocess.CompletedProcess[str], str], None],
+    queued: Callable[[subprocess.CompletedProcess[str], str], None],
 ) -> None:
     with Plane(home=store.parent) as plane:
         assert plane.post("Daniel uses Go", agent="muse").state == "stored"
@@ -84,6 +85,7 @@ def test_newer_file_is_refused_and_left_alone(
     said = open_at_once(start, tmp_path)
     assert [line.split()[0] for line in said] == ["SchemaError"] * COUNT, said
     assert all("'9999'" in line for line in said)
-    for arguments in (("post", "Rob uses Rust", "--agent", "muse"), ("recall", "Daniel"), ("db", "upgrade")):
+    queued(command("post", "Rob uses Rust", "--agent", "muse"), "'9999'")
+    for arguments in (("recall", "Daniel"), ("db", "upgrade")):
         refused(command(*arguments), "'9999'")
     assert store.read_bytes() == before

@@ -1,4 +1,7 @@
-"""A store that cannot be written: every write is refused in one clear line, and nothing is half-written."""
+"""A store that cannot be written: a write waits in the outbox, or is refused where that cannot be written either.
+
+The reason is one clear line, and nothing is half-written.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ from memory_plane.schema import check
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]
 Refused = Callable[[subprocess.CompletedProcess[str], str], None]
+Queued = Callable[[subprocess.CompletedProcess[str], str], None]
 
 LAUNCH = (sys.executable, str(Path(__file__).with_name("launch.py")))
 # A new mount namespace: the small disk is gone with the process, and nobody else ever sees it.
@@ -78,12 +82,14 @@ def test_read_only_store_refuses_a_write(locked_away: Path, command: Command, re
     assert operations(locked_away) == 1
 
 
-def test_read_only_file_in_a_writable_folder_refuses_a_write(written: Path, command: Command, refused: Refused) -> None:
+def test_read_only_file_in_a_writable_folder_lets_a_write_wait(written: Path, command: Command, queued: Queued) -> None:
     written.chmod(0o444)
-    refused(command("post", "Rob uses Rust", "--agent", "muse", launcher=(*LAUNCH, "plain")), "read-only")
+    queued(command("post", "Rob uses Rust", "--agent", "muse", launcher=(*LAUNCH, "plain")), "read-only")
     written.chmod(0o600)
     assert operations(written) == 1
     assert sound(written)
+    assert "Rob uses Rust" in command("recall", "Rust").stdout
+    assert operations(written) == 2
 
 
 @pytest.mark.parametrize("arguments", [("recall", "Daniel"), ("status",)])
@@ -148,18 +154,18 @@ def garbage(store: Path, begin: int, end: int) -> None:
         file.write(b"\xa5" * (end - begin))
 
 
-def test_damaged_header_is_told(written: Path, command: Command, refused: Refused) -> None:
+def test_damaged_header_is_told(written: Path, command: Command, refused: Refused, queued: Queued) -> None:
     garbage(written, 0, 100)
     before = written.read_bytes()
-    refused(command("post", "Rob uses Rust", "--agent", "muse"), "no database")
+    queued(command("post", "Rob uses Rust", "--agent", "muse"), "no database")
     refused(command("recall", "Daniel"), "no database")
     refused(command("db", "check"), "no database")
     assert written.read_bytes() == before
 
 
-def test_damaged_pages_are_told(written: Path, command: Command, refused: Refused) -> None:
+def test_damaged_pages_are_told(written: Path, command: Command, refused: Refused, queued: Queued) -> None:
     garbage(written, 4096, written.stat().st_size)
-    refused(command("post", "Rob uses Rust", "--agent", "muse"), "damaged")
+    queued(command("post", "Rob uses Rust", "--agent", "muse"), "damaged")
     refused(command("recall", "Daniel"), "damaged")
     assert command("db", "check").returncode == 1
 
@@ -178,17 +184,17 @@ def test_every_damaged_page_leaves_a_clear_answer(written: Path) -> None:
             log.unlink()
 
 
-def test_store_locked_by_another_writer_refuses_a_write(
-    written: Path, command: Command, start: Start, refused: Refused
+def test_store_locked_by_another_writer_lets_a_write_wait(
+    written: Path, command: Command, start: Start, queued: Queued
 ) -> None:
     holder = start("holder.py", str(written))
     assert holder.stdout is not None and holder.stdout.readline() == "held\n"
-    refused(command("post", "Rob uses Rust", "--agent", "muse", MEMORY_PLANE_TIMEOUT="0.2"), "locked")
+    queued(command("post", "Rob uses Rust", "--agent", "muse", MEMORY_PLANE_TIMEOUT="0.2"), "locked")
     assert "Daniel" in command("recall", "Daniel", MEMORY_PLANE_TIMEOUT="0.2").stdout
     holder.communicate()
     assert operations(written) == 1
-    with Plane(home=written.parent) as plane:
-        assert plane.post("Rob uses Rust", agent="muse").state == "stored"
+    assert command("post", "Ann uses Zig", "--agent", "muse").stdout.startswith("stored ")
+    assert operations(written) == 3
 
 
 @pytest.mark.parametrize("gone", ["file", "folder"])
