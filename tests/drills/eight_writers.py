@@ -39,7 +39,7 @@ def say(writer: int, number: int, receipt: Receipt) -> None:
 
 def write(client: Client, writer: int, number: int, size: bytes, at: datetime) -> Receipt:
     """Write a thought, a fact or a commitment that holds both numbers."""
-    agent, words = f"writer-{writer}", f"{writer} {number}{' and so on' * 10_000 if size == LONG else ''}"
+    agent, words = f"writer-{writer}", f"{writer} {number}{' and so on' * 15_000 if size == LONG else ''}"
     match number % 3:
         case 0:
             return client.post(words, agent=agent, created_at=at)

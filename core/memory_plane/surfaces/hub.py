@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Timer
+from threading import Thread, Timer
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -63,8 +63,11 @@ def _serve(plane: Plane, host: str, listener: socket.socket, certificate: Certif
     ensure_token(plane.home)  # what is wrong with it is told now and not at the first request
     app = create_app(plane, token=TokenFile(plane.home), port=port, names=names)
 
+    warming = Thread(target=plane.warm_up, name="warm-up", daemon=True)
+
     def announce() -> None:
         garbage.settle()
+        warming.start()
         presence.write(plane.home, Presence(url, os.getpid(), __version__, iso(datetime.now(UTC))))
         logger.info("the hub is up at %s", url)
         with suppress(OSError):  # a terminal that is gone
@@ -80,6 +83,8 @@ def _serve(plane: Plane, host: str, listener: socket.socket, certificate: Certif
         finally:
             server.watch.cancel()
             presence.remove(plane.home)
+            if warming.is_alive():
+                warming.join()
 
 
 class _Server(uvicorn.Server):
