@@ -41,6 +41,7 @@ _SECTIONS = (
         f"{__name__}.admin",
         {
             "status": "Show the state of the plane.",
+            "doctor": "Find what is wrong, and say what to do about it.",
             "stats": "Count what the memory holds.",
             "plugins": "List the plugins and their failures.",
             "rebuild": "Fold every table again from the log.",

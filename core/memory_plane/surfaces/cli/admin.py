@@ -37,6 +37,23 @@ def status(session: Session, as_json: bool) -> None:
         tell(failure)
 
 
+@click.command(epilog=examples("doctor", "doctor --json"))
+@json_option
+@pass_session
+def doctor(session: Session, as_json: bool) -> None:
+    """Look for what is wrong and say what to do about it; exit 1 when there is anything."""
+    from memory_plane.setup.doctor import examine
+
+    findings = list(examine(session.settings, session.plugins))
+    if as_json:
+        print_json(findings)
+    else:
+        rows = ((one.state, one.what, one.detail, one.remedy) for one in findings)
+        print_table(("STATE", "WHAT", "DETAIL", "REMEDY"), rows, empty="")
+    if any(one.state == "wrong" for one in findings):
+        raise click.exceptions.Exit(1)
+
+
 @click.command(epilog=examples("stats", "stats --json"))
 @json_option
 @pass_session

@@ -1,0 +1,163 @@
+"""What is wrong with this installation, and what to do about each thing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from memory_plane import presence, schema, spool
+from memory_plane.access import read_token, token_path
+from memory_plane.database import Database
+from memory_plane.errors import MemoryPlaneError
+from memory_plane.outbox import Outbox
+from memory_plane.remote import Hub
+from memory_plane.sync import peer
+
+if TYPE_CHECKING:
+    from memory_plane.plugins import PluginManager
+    from memory_plane.settings import Settings
+
+LONG = timedelta(minutes=5)
+"""Something that has waited for longer does not move by itself."""
+
+State = Literal["ok", "note", "wrong"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was looked at; `remedy` says what to do where it is `wrong`."""
+
+    what: str
+    state: State
+    detail: str
+    remedy: str = ""
+
+
+def examine(settings: Settings, plugins: PluginManager) -> Iterator[Finding]:
+    """Look at everything that this machine can tell by itself; nothing is changed, and nothing raises."""
+    now = datetime.now(UTC)
+    looks: tuple[tuple[str, Callable[[], Iterator[Finding]]], ...] = (
+        ("files", lambda: _files(settings.home)),
+        ("database", lambda: _database(settings)),
+        ("hub", lambda: _hub(settings)),
+        ("outbox", lambda: _outbox(settings.home, now)),
+        ("spool", lambda: _spool(settings.home, now)),
+        ("sync", lambda: _sync(settings)),
+        ("plugins", lambda: _plugins(plugins)),
+    )
+    for what, look in looks:
+        try:
+            yield from look()
+        except (MemoryPlaneError, OSError) as error:
+            yield Finding(what=what, state="wrong", detail=str(error), remedy="see the detail")
+
+
+def _files(home: Path) -> Iterator[Finding]:
+    if not home.is_dir():
+        yield Finding(what="files", state="note", detail=f"{home} is not there yet; the first write makes it")
+        return
+    kept = [home, *home.glob("memory.db*"), *home.glob("outbox*"), *home.glob("*.json"), token_path(home)]
+    shared = [path for path in kept if os.name == "posix" and path.exists() and path.stat().st_mode & 0o077]
+    for path in shared:
+        mode = "700" if path.is_dir() else "600"
+        yield Finding(what="files", state="wrong", detail=f"others may read {path}", remedy=f"chmod {mode} '{path}'")
+    if not shared:
+        yield Finding(what="files", state="ok", detail=f"{home} is yours alone")
+
+
+def _database(settings: Settings) -> Iterator[Finding]:
+    with closing(Database.of(settings)) as database:
+        if database.path is not None and not database.path.exists():
+            elsewhere = f"; the memory is at {settings.hub.url}" if settings.hub.url else ""
+            yield Finding(what="database", state="note", detail=f"there is none here yet{elsewhere}")
+            return
+        revision, newest = schema.current(database), schema.head()
+        if revision != newest:
+            detail = f"is at revision {revision}, this version has {newest}"
+            yield Finding(what="database", state="wrong", detail=detail, remedy="memory-plane db upgrade")
+            return
+        complaints = schema.check(database)
+        for complaint in complaints:
+            remedy = "memory-plane rebuild, or restore a backup"
+            yield Finding(what="database", state="wrong", detail=complaint, remedy=remedy)
+        if not complaints:
+            yield Finding(what="database", state="ok", detail=f"is sound, at revision {revision}")
+
+
+def _hub(settings: Settings) -> Iterator[Finding]:
+    url = settings.hub.url
+    if url is None and (there := presence.running(settings.home)) is not None:
+        url = there.url
+    if url is None:
+        yield Finding(what="hub", state="note", detail="none is up; each agent serves itself (memory-plane up)")
+        return
+    token = settings.hub.token.get_secret_value() if settings.hub.token else read_token(settings.home)
+    if token is None:
+        detail, remedy = f"{url} needs a token", "set MEMORY_PLANE_HUB__TOKEN"
+        yield Finding(what="hub", state="wrong", detail=detail, remedy=remedy)
+        return
+    wait = settings.client
+    with Hub(url, token, connect=wait.connect_remote, answer=wait.answer, certificate=settings.hub.certificate) as hub:
+        yield _reached("hub", hub, remedy="memory-plane up, or correct hub.url and hub.token")
+
+
+def _sync(settings: Settings) -> Iterator[Finding]:
+    there = peer(settings)
+    if there is not None:
+        with there:
+            yield _reached("sync", there, remedy="start that hub, or correct sync.url and sync.token")
+
+
+def _reached(what: str, hub: Hub, *, remedy: str) -> Finding:
+    try:
+        hub.ask("status", {})
+    except MemoryPlaneError as error:
+        return Finding(what=what, state="wrong", detail=str(error), remedy=remedy)
+    return Finding(what=what, state="ok", detail=f"{hub.url} answers, and has proved to be ours")
+
+
+def _outbox(home: Path, now: datetime) -> Iterator[Finding]:
+    outbox = Outbox(home)
+    waiting, since, dead = outbox.depth(), outbox.oldest(), len(outbox.dead())
+    if dead:
+        detail, remedy = f"{dead} cannot be delivered", "memory-plane outbox list --dead, then retry or drop"
+        yield Finding(what="outbox", state="wrong", detail=detail, remedy=remedy)
+    if waiting:
+        old = since is not None and now - since > LONG
+        detail = f"{waiting} wait" + (f", the oldest since {since:%Y-%m-%d %H:%M} UTC" if since else "")
+        remedy = "memory-plane sync" if old else ""
+        yield Finding(what="outbox", state="wrong" if old else "note", detail=detail, remedy=remedy)
+    if not waiting and not dead:
+        yield Finding(what="outbox", state="ok", detail="nothing waits")
+
+
+def _spool(home: Path, now: datetime) -> Iterator[Finding]:
+    waiting, bad = spool.waiting(home), list((home / spool.FOLDER).glob("*.bad"))
+    if bad:
+        detail, remedy = (
+            f"{len(bad)} events could not be taken in",
+            f"see {home / spool.FOLDER}/*.bad, then delete them",
+        )
+        yield Finding(what="spool", state="wrong", detail=detail, remedy=remedy)
+    if waiting:
+        since = datetime.fromtimestamp(waiting[0].stat().st_mtime, UTC)
+        old = now - since > LONG
+        detail, remedy = f"{len(waiting)} events wait since {since:%Y-%m-%d %H:%M} UTC", "memory-plane ingest --spool"
+        yield Finding(what="spool", state="wrong" if old else "note", detail=detail, remedy=remedy if old else "")
+    if not waiting and not bad:
+        yield Finding(what="spool", state="ok", detail="nothing waits")
+
+
+def _plugins(plugins: PluginManager) -> Iterator[Finding]:
+    for info in plugins.infos():
+        if info.failure:
+            remedy = f"correct it, or leave {info.name!r} out of plugins.enabled"
+            yield Finding(what=f"plugin {info.name}", state="wrong", detail=str(info.failure), remedy=remedy)
+        elif info.state == "active":
+            sends = f"sends {info.sends}" if info.sends else "sends nothing"
+            yield Finding(what=f"plugin {info.name}", state="ok", detail=f"{info.version}, {sends}")
