@@ -139,11 +139,8 @@ def _outbox(home: Path, now: datetime) -> Iterator[Finding]:
 def _spool(home: Path, now: datetime) -> Iterator[Finding]:
     waiting, bad = spool.waiting(home), list((home / spool.FOLDER).glob("*.bad"))
     if bad:
-        detail, remedy = (
-            f"{len(bad)} events could not be taken in",
-            f"see {home / spool.FOLDER}/*.bad, then delete them",
-        )
-        yield Finding(what="spool", state="wrong", detail=detail, remedy=remedy)
+        remedy = f"see {home / spool.FOLDER}/*.bad, then delete them"
+        yield Finding(what="spool", state="wrong", detail=f"{len(bad)} events could not be taken in", remedy=remedy)
     if waiting:
         since = datetime.fromtimestamp(waiting[0].stat().st_mtime, UTC)
         old = now - since > LONG
