@@ -203,7 +203,7 @@ def drill(examples: int) -> settings:
 
 
 def test_two_machines_agree_to_the_byte(opened: Open, sized: Callable[[int, int], int]) -> None:
-    @drill(sized(1, 40))
+    @drill(sized(1, 25))
     @given(st.randoms(use_true_random=True))
     def check(random: Random) -> None:
         history = random_history(random)
@@ -225,7 +225,7 @@ def test_two_machines_agree_to_the_byte(opened: Open, sized: Callable[[int, int]
 
 
 def test_asserted_state_needs_no_sync_to_agree(opened: Open, sized: Callable[[int, int], int]) -> None:
-    @drill(sized(2, 100))
+    @drill(sized(2, 50))
     @given(st.randoms(use_true_random=True))
     def check(random: Random) -> None:
         history = random_history(random)

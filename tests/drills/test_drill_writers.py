@@ -49,7 +49,7 @@ def play(tmp_path: Path, sized: Sized, monkeypatch: pytest.MonkeyPatch) -> Calla
     """Play the drill with the hub in a home of this name, on a small disk where one can be mounted."""
 
     def play_(hub: str, mount: bool) -> Drill:
-        each, kills, plugins = sized((30, 2, "[]"), (500, 12, '["local"]'))
+        each, kills, plugins = sized((20, 2, "[]"), (500, 12, '["local"]'))
         seed = random.randrange(10**6)
         monkeypatch.setenv("MEMORY_PLANE_PLUGINS__ENABLED", plugins)
         left = folder = tmp_path / "the disk é"
