@@ -246,6 +246,21 @@ def test_open_items_are_changed_by_queued_words(hub: HubProcess, open_client: Op
     assert mine.find(kept.id[:8]) == [kept.id]
 
 
+def test_pulse_page_of_a_machine_without_a_database_is_that_of_the_copy_with_what_waits(
+    hub: HubProcess, home: Path, open_client: Open
+) -> None:
+    mine = open_client(hub.url, hub.token)
+    mine.post("Ann likes tea", agent="muse")
+    hub.kill()
+    mine.post("Bob likes milk", agent="grok")
+    page = mine.page("PULSE.md")
+    assert "Ann likes tea" in page
+    assert "Bob likes milk" in page
+    assert "Waiting to be stored: 1, " in page
+    assert mine.trouble is not None
+    assert not (home / "memory.db").exists()
+
+
 def test_read_that_nothing_can_answer_says_why(open_client: Open) -> None:
     mine = open_client("http://127.0.0.1:1", "x" * 40)
     with pytest.raises(HubUnreachable, match="does not answer"):

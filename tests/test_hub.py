@@ -307,6 +307,19 @@ def test_detached_hub_that_cannot_start_says_why(home: Path, detached: Detach) -
 
 
 @posix
+def test_detached_hub_that_is_not_found_by_its_name_is_told(
+    home: Path, detached: Detach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody(url: str) -> bool:
+        monkeypatch.setattr(background, "monotonic", lambda: float("inf"))  # as if half a minute had passed
+        return False
+
+    monkeypatch.setattr(background, "answers", nobody)
+    with pytest.raises(MemoryPlaneError, match=r"is up \(pid .*correct hub\.names"):
+        background.start(Settings.load(home=home), "--port", "0")
+
+
+@posix
 def test_settings_that_are_wrong_are_told_before_anything_starts(home: Path, detached: Detach) -> None:
     (home / "config.toml").write_text("[hub]\nprot = 1\n", "utf-8")
     failed = detached()
@@ -562,6 +575,34 @@ def test_hub_with_a_certificate_speaks_tls_and_nothing_else(
     assert port is not None
     assert who_listens("127.0.0.1", port) == f"the hub of another home (Memory Plane {__version__})"
     assert hub.stop()[0] == 0
+
+
+@posix
+def test_other_machine_trusts_the_certificate_of_a_hub_and_keeps_a_plain_hub_of_its_own(
+    home: Path, start: Start, certificate: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (home / "config.toml").write_text(
+        f"[hub]\ncertificate = {json.dumps(str(certificate[0]))}\nkey = {json.dumps(str(certificate[1]))}\n", "utf-8"
+    )
+    nas, token = start(), read_token(home)
+    assert token is not None
+    laptop, guest = tmp_path / "laptop", tmp_path / "guest"
+    for place, table in ((laptop, "sync"), (guest, "hub")):
+        place.mkdir()
+        named = {"url": nas.url, "token": token, "certificate": str(certificate[0])}
+        lines = (f"{key} = {json.dumps(value)}\n" for key, value in named.items())
+        (place / "config.toml").write_text(f"[{table}]\n{''.join(lines)}", "utf-8")
+
+    assert run(guest, "post", "Ann likes tea").stdout.startswith("stored ")
+    own = start("--port", "0", at=laptop)
+    assert own.url.startswith("http://")
+    assert run(laptop, "sync").returncode == 0
+    assert "Ann likes tea" in run(laptop, "recall", "tea").stdout
+
+    (laptop / "config.toml").write_text("", "utf-8")  # who trusts no such certificate gets nothing
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMORY_PLANE_SYNC__TOKEN", token)
+        assert "certificate" in run(laptop, "sync", nas.url).stderr.lower()
 
 
 @posix

@@ -19,6 +19,7 @@ from threading import Lock, Timer
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from memory_plane import presence
 from memory_plane.access import read_token
@@ -250,15 +251,23 @@ class Client(Writes):
         return found
 
     def page(self, name: str) -> str:
-        """Return a page such as `PULSE.md`; the one on disk where it cannot be rendered now."""
+        """Return a page such as `PULSE.md`; where none can be rendered now, that of the copy, or the one on disk."""
         try:
             found: str = self._ask("page", name=name)
         except (HubUnreachable, StoreBusy):
+            if name == "PULSE.md" and self._replica().known:
+                return self._pulse_page()
             with suppress(OSError):
                 if _is_page(name):
                     return (self.home / name).read_text("utf-8")
             raise
         return found
+
+    def _pulse_page(self) -> str:
+        from memory_plane.pages import pulse_text
+
+        zone = ZoneInfo(self.settings.timezone) if self.settings.timezone else None
+        return pulse_text(self.pulse(), now=datetime.now(UTC), zone=zone)
 
     def status(self) -> Status:
         """Return where the memory is and how it fares, with the outbox of this machine."""

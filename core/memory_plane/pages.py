@@ -15,7 +15,7 @@ from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from typing import Any
 
-from memory_plane.types import Edge, Fact, Heartbeat, OpenItem, Snapshot, Thought
+from memory_plane.types import Edge, Fact, Heartbeat, OpenItem, Pulse, Snapshot, Thought
 
 PULSE_BYTES = 8 * 1024
 SHARED_MEMORY_CHARACTERS = 20_000
@@ -136,7 +136,11 @@ def _bytes(text: str) -> int:
 
 def pulse_page(snapshot: Snapshot, *, now: datetime, zone: tzinfo | None) -> str:
     """Render PULSE.md: focus table, open items, recent stream and graph highlights."""
-    pulse = snapshot.pulse()
+    return pulse_text(snapshot.pulse(), now=now, zone=zone)
+
+
+def pulse_text(pulse: Pulse, *, now: datetime, zone: tzinfo | None) -> str:
+    """Render a pulse that was read already."""
     rows = [_focus_row(beat, zone) for beat in pulse.heartbeats]
     items = _item_lines(pulse.items, 160, now, zone)
     stream = [_thought_line(thought, 160, zone) for thought in pulse.thoughts]

@@ -156,6 +156,7 @@ class SyncSettings(_Section):
 
     url: OptionalUrl = None
     token: OptionalSecret = None
+    certificate: OptionalFile = None
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def peer(settings: Settings, url: str | None = None) -> Hub | None:
         settings.sync.token.get_secret_value(),
         connect=wait.connect_remote,
         answer=max(wait.answer, BATCH_ANSWER),
-        certificate=settings.hub.certificate,
+        certificate=settings.sync.certificate,
     )
 
 

@@ -52,6 +52,7 @@ def start(settings: Settings, *options: str) -> Presence:
             stderr=output,
             start_new_session=True,
         )
+    there: Presence | None = None
     deadline = monotonic() + START
     while monotonic() < deadline:
         with suppress(subprocess.TimeoutExpired):
@@ -62,6 +63,11 @@ def start(settings: Settings, *options: str) -> Presence:
         if there is not None and there.pid == process.pid and answers(there.url):
             process.returncode = 0  # it goes on without us, so nobody need wait for it
             return there
+    process.returncode = 0
+    if there is not None and there.pid == process.pid:
+        raise MemoryPlaneError(
+            f"the hub is up ({there}), but not reached by that name; correct hub.names, or see {log}"
+        )
     raise MemoryPlaneError(f"the hub does not answer after {START:g} s (pid {process.pid}); see {log}")
 
 
