@@ -7,7 +7,9 @@ import json
 import logging
 import traceback
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from shutil import copy
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -17,6 +19,8 @@ from starlette.testclient import TestClient
 from memory_plane import Plane, models
 from memory_plane.access import agent_token, key_id, proof, verify
 from memory_plane.errors import StoreError
+from memory_plane.plugins import PluginManager
+from memory_plane.settings import PluginChoice, Settings
 from memory_plane.surfaces import limits
 from memory_plane.surfaces.api import create_app
 from memory_plane.surfaces.limits import MAX_BODY, MAX_SYNC_BODY
@@ -51,6 +55,23 @@ def hub(plane: Plane) -> Iterator[TestClient]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory, empty_database: Path) -> Iterator[Plane]:
+    """A memory that none of the attacks may change, one for all of them: they are asked sooner than it is made."""
+    home = tmp_path_factory.mktemp("home")
+    copy(empty_database, home / "memory.db")
+    with Plane(Settings(home=home, plugins=PluginChoice(enabled=[])), plugins=PluginManager()) as plane:
+        yield plane
+        assert plane.status().operations == 0
+
+
+@pytest.fixture(scope="module")
+def gate(untouched: Plane) -> Iterator[TestClient]:
+    """The hub of that memory."""
+    with serve(untouched) as client:
+        yield client
+
+
 def authors(plane: Plane) -> set[str]:
     return {thought.agent for thought in plane.thoughts()}
 
@@ -77,10 +98,10 @@ def authors(plane: Plane) -> set[str]:
         ("GET", "/HEALTH"),
     ],
 )
-def test_nothing_but_health_is_open_without_a_token(hub: TestClient, plane: Plane, method: str, path: str) -> None:
-    answer = hub.request(method, path, json=THOUGHT if method == "POST" else None)
+def test_nothing_but_health_is_open_without_a_token(gate: TestClient, untouched: Plane, method: str, path: str) -> None:
+    answer = gate.request(method, path, json=THOUGHT if method == "POST" else None)
     assert answer.status_code == 401
-    assert plane.status().operations == 0
+    assert untouched.status().operations == 0
 
 
 @pytest.mark.parametrize(
@@ -95,8 +116,8 @@ def test_nothing_but_health_is_open_without_a_token(hub: TestClient, plane: Plan
         "mp.muse.",
     ],
 )
-def test_a_token_that_was_not_given_opens_nothing(hub: TestClient, token: str) -> None:
-    assert hub.get("/api/pulse", headers={"authorization": f"Bearer {token}"}).status_code == 401
+def test_a_token_that_was_not_given_opens_nothing(gate: TestClient, token: str) -> None:
+    assert gate.get("/api/pulse", headers={"authorization": f"Bearer {token}"}).status_code == 401
 
 
 def test_a_renewed_token_ends_the_old_ones_at_once(plane: Plane) -> None:
@@ -118,13 +139,13 @@ def test_a_hub_without_a_token_serves_nobody(plane: Plane) -> None:
 
 @pytest.mark.parametrize("path", ["/health", "/api/pulse", "/mcp/muse"])
 @pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1:1", f"nas.local.evil:{PORT}"])
-def test_a_foreign_host_is_refused(hub: TestClient, path: str, host: str) -> None:
-    assert hub.get(path, headers={**TRUSTED, "host": host}).status_code == 421
+def test_a_foreign_host_is_refused(gate: TestClient, path: str, host: str) -> None:
+    assert gate.get(path, headers={**TRUSTED, "host": host}).status_code == 421
 
 
-def test_two_hosts_are_refused(hub: TestClient) -> None:
+def test_two_hosts_are_refused(gate: TestClient) -> None:
     headers = [("host", f"127.0.0.1:{PORT}"), ("host", "evil.example"), *TRUSTED.items()]
-    assert hub.get("/api/pulse", headers=headers).status_code == 421
+    assert gate.get("/api/pulse", headers=headers).status_code == 421
 
 
 @pytest.mark.parametrize(
@@ -151,17 +172,17 @@ def test_names_of_the_settings_are_hosts_too(make_plane: MakePlane, name: str, h
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "null", f"http://evil.example:{PORT}", "http://127.0.0.1.evil"]
 )
-def test_a_foreign_origin_is_refused(hub: TestClient, plane: Plane, origin: str) -> None:
-    answer = hub.post("/api/thought", json=THOUGHT, headers={**TRUSTED, "origin": origin})
+def test_a_foreign_origin_is_refused(gate: TestClient, untouched: Plane, origin: str) -> None:
+    answer = gate.post("/api/thought", json=THOUGHT, headers={**TRUSTED, "origin": origin})
     assert answer.status_code == 403
-    assert plane.status().operations == 0
+    assert untouched.status().operations == 0
 
 
 @pytest.mark.parametrize("path", ["/api/pulse", "/api/thought", "/health", "/nowhere", "/mcp"])
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
-def test_no_answer_permits_a_page_elsewhere_to_read_it(hub: TestClient, path: str, method: str) -> None:
+def test_no_answer_permits_a_page_elsewhere_to_read_it(gate: TestClient, path: str, method: str) -> None:
     for headers in ({}, TRUSTED, {"origin": "http://localhost:3000", **TRUSTED}, {"origin": "https://evil.example"}):
-        answer = hub.request(method, path, headers={**headers, **JSON})
+        answer = gate.request(method, path, headers={**headers, **JSON})
         assert not [name for name in answer.headers if name.startswith("access-control")]
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["cache-control"] == "no-store"
@@ -197,20 +218,20 @@ def test_an_agents_own_token_says_who_writes(hub: TestClient, plane: Plane) -> N
     ],
 )
 def test_another_agents_token_does_not_speak_for_this_one(
-    hub: TestClient, plane: Plane, path: str, body: dict[str, Any], headers: dict[str, str]
+    gate: TestClient, untouched: Plane, path: str, body: dict[str, Any], headers: dict[str, str]
 ) -> None:
-    answer = hub.post(path, json=body, headers={**MUSE, **headers})
+    answer = gate.post(path, json=body, headers={**MUSE, **headers})
     assert answer.status_code == 403
-    assert plane.status().operations == 0
+    assert untouched.status().operations == 0
 
 
-def test_a_header_that_agrees_on_paper_only_is_refused(hub: TestClient, plane: Plane) -> None:
+def test_a_header_that_agrees_on_paper_only_is_refused(gate: TestClient, untouched: Plane) -> None:
     headers = [*MUSE.items(), ("x-memory-plane-agent", "muse"), ("x-memory-plane-agent", "grok")]
-    assert hub.post("/api/thought", json={"text": "x"}, headers=headers).status_code == 403
-    assert hub.post("/mcp", json=CALL, headers=[*headers, *ACCEPT.items()]).status_code == 403
+    assert gate.post("/api/thought", json={"text": "x"}, headers=headers).status_code == 403
+    assert gate.post("/mcp", json=CALL, headers=[*headers, *ACCEPT.items()]).status_code == 403
     headers = [*TRUSTED.items(), ("x-memory-plane-agent", "muse"), ("x-memory-plane-agent", "grok")]
-    assert hub.post("/api/thought", json={"text": "x"}, headers=headers).status_code == 400
-    assert plane.status().operations == 0
+    assert gate.post("/api/thought", json={"text": "x"}, headers=headers).status_code == 400
+    assert untouched.status().operations == 0
 
 
 def test_a_batch_of_an_agent_holds_its_own_operations_only(hub: TestClient, plane: Plane) -> None:
@@ -223,35 +244,35 @@ def test_a_batch_of_an_agent_holds_its_own_operations_only(hub: TestClient, plan
 
 
 @pytest.mark.parametrize("path", ["/api/changes", "/metrics"])
-def test_what_is_for_other_machines_needs_the_hubs_own_token(hub: TestClient, path: str) -> None:
-    assert hub.get(path, headers=MUSE).status_code == 403
-    assert hub.get(path, headers=TRUSTED).status_code == 200
+def test_what_is_for_other_machines_needs_the_hubs_own_token(gate: TestClient, path: str) -> None:
+    assert gate.get(path, headers=MUSE).status_code == 403
+    assert gate.get(path, headers=TRUSTED).status_code == 200
 
 
 # --- the proof ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("token", [TOKEN, agent_token(TOKEN, "muse"), agent_token(TOKEN, "агент")])
-def test_the_hub_proves_that_it_knows_a_token(hub: TestClient, token: str) -> None:
-    answer = hub.get("/health", params={"challenge": "abc", "key": key_id(token)}).json()
+def test_the_hub_proves_that_it_knows_a_token(gate: TestClient, token: str) -> None:
+    answer = gate.get("/health", params={"challenge": "abc", "key": key_id(token)}).json()
     assert verify(token, "abc", f"127.0.0.1:{PORT}", answer["proof"])
     assert token not in str(answer)
 
 
 @pytest.mark.parametrize("key", ["", "0" * 16, "mp.muse." + "0" * 16, key_id("u" * 43), "é", "\x00"])
-def test_an_unknown_key_gets_no_proof(hub: TestClient, key: str) -> None:
-    answer = hub.get("/health", params={"challenge": "abc", "key": key})
+def test_an_unknown_key_gets_no_proof(gate: TestClient, key: str) -> None:
+    answer = gate.get("/health", params={"challenge": "abc", "key": key})
     assert (answer.status_code, set(answer.json())) == (200, {"status", "version"})
 
 
 @pytest.mark.parametrize("challenge", ["", "x" * 129])
-def test_a_challenge_has_a_length(hub: TestClient, challenge: str) -> None:
-    assert hub.get("/health", params={"challenge": challenge, "key": key_id(TOKEN)}).status_code == 422
+def test_a_challenge_has_a_length(gate: TestClient, challenge: str) -> None:
+    assert gate.get("/health", params={"challenge": challenge, "key": key_id(TOKEN)}).status_code == 422
 
 
 @pytest.mark.parametrize("host", [f"localhost:{PORT}", f"[::1]:{PORT}"])
-def test_a_stranger_cannot_have_the_challenge_answered_here(hub: TestClient, host: str) -> None:
-    answer = hub.get("/health", params={"challenge": "abc", "key": key_id(TOKEN)}, headers={"host": host})
+def test_a_stranger_cannot_have_the_challenge_answered_here(gate: TestClient, host: str) -> None:
+    answer = gate.get("/health", params={"challenge": "abc", "key": key_id(TOKEN)}, headers={"host": host})
     assert set(answer.json()) == {"status", "version"}
     assert not verify(TOKEN, "abc", host, proof(TOKEN, "abc", f"127.0.0.1:{PORT}"))
 
@@ -279,24 +300,29 @@ def test_an_agents_token_forgets_nothing(hub: TestClient, plane: Plane) -> None:
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
 @pytest.mark.parametrize("path", ["/api/thought", "/api/sync", "/mcp/muse"])
-def test_a_form_post_is_refused(hub: TestClient, plane: Plane, path: str, kind: str) -> None:
-    answer = hub.post(path, content=json.dumps(THOUGHT), headers={**TRUSTED, "content-type": kind})
+def test_a_form_post_is_refused(gate: TestClient, untouched: Plane, path: str, kind: str) -> None:
+    answer = gate.post(path, content=json.dumps(THOUGHT), headers={**TRUSTED, "content-type": kind})
     assert answer.status_code == 415
-    assert plane.status().operations == 0
+    assert untouched.status().operations == 0
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE"])
-def test_only_post_changes_anything(hub: TestClient, plane: Plane, method: str) -> None:
+def test_only_post_changes_anything(gate: TestClient, untouched: Plane, method: str) -> None:
     for path in ("/api/thought", "/api/sync"):
-        assert hub.request(method, path, json=THOUGHT, headers=TRUSTED).status_code == 405
-    assert plane.status().operations == 0
+        assert gate.request(method, path, json=THOUGHT, headers=TRUSTED).status_code == 405
+    assert untouched.status().operations == 0
+
+
+@cache
+def bomb() -> bytes:
+    """Return a body that is fifty megabytes when unpacked."""
+    return gzip.compress(b" " * 50_000_000)
 
 
 @pytest.mark.parametrize("coding", ["gzip", "GZIP", "br", "identity, gzip", "x"])
 @pytest.mark.parametrize("path", ["/api/thought", "/api/sync", "/mcp/muse"])
-def test_a_zip_bomb_is_not_unpacked(hub: TestClient, path: str, coding: str) -> None:
-    bomb = gzip.compress(b" " * 50_000_000)
-    answer = hub.post(path, content=bomb, headers={**TRUSTED, **JSON, "content-encoding": coding})
+def test_a_zip_bomb_is_not_unpacked(gate: TestClient, path: str, coding: str) -> None:
+    answer = gate.post(path, content=bomb(), headers={**TRUSTED, **JSON, "content-encoding": coding})
     assert answer.status_code == 415
 
 
@@ -306,8 +332,8 @@ NESTED = b"[" * 60 + b"]" * 60
 
 @pytest.mark.parametrize("body", DEEP, ids=lambda body: f"{len(body)}")
 @pytest.mark.parametrize("path", ["/api/thought", "/api/sync", "/mcp/muse"])
-def test_deep_json_is_refused(hub: TestClient, path: str, body: bytes) -> None:
-    answer = hub.post(path, content=body, headers={**TRUSTED, **JSON, **ACCEPT})
+def test_deep_json_is_refused(gate: TestClient, path: str, body: bytes) -> None:
+    answer = gate.post(path, content=body, headers={**TRUSTED, **JSON, **ACCEPT})
     assert 400 <= answer.status_code < 500
 
 
@@ -320,8 +346,8 @@ def test_deep_json_is_refused(hub: TestClient, path: str, body: bytes) -> None:
         ("/mcp/muse", b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":' + NESTED + b"}}"),
     ],
 )
-def test_deep_values_are_refused(hub: TestClient, path: str, body: bytes) -> None:
-    answer = hub.post(path, content=body, headers={**TRUSTED, **JSON, **ACCEPT})
+def test_deep_values_are_refused(gate: TestClient, path: str, body: bytes) -> None:
+    answer = gate.post(path, content=body, headers={**TRUSTED, **JSON, **ACCEPT})
     assert answer.status_code in (400, 422)
     assert "too deep" in answer.text
 
@@ -338,8 +364,8 @@ def test_one_deep_operation_of_a_batch_hurts_no_other(hub: TestClient, plane: Pl
     "body", [b"", b"{", b"null", b"[]", b'"x"', b"\xff\xfe", b"\x00", b'{"text":' + b"9" * 5000 + b"}"]
 )
 @pytest.mark.parametrize("path", ["/api/thought", "/api/sync"])
-def test_what_is_no_json_object_is_told(hub: TestClient, path: str, body: bytes) -> None:
-    answer = hub.post(path, content=body, headers={**TRUSTED, **JSON})
+def test_what_is_no_json_object_is_told(gate: TestClient, path: str, body: bytes) -> None:
+    answer = gate.post(path, content=body, headers={**TRUSTED, **JSON})
     assert answer.status_code == 400
     assert answer.json()["error"].startswith("body: ")
 
@@ -347,15 +373,15 @@ def test_what_is_no_json_object_is_told(hub: TestClient, path: str, body: bytes)
 @pytest.mark.parametrize(
     ("path", "limit"), [("/api/thought", MAX_BODY), ("/mcp/muse", MAX_BODY), ("/api/sync", MAX_SYNC_BODY)]
 )
-def test_an_oversized_body_is_refused_declared_or_not(hub: TestClient, path: str, limit: int) -> None:
+def test_an_oversized_body_is_refused_declared_or_not(gate: TestClient, path: str, limit: int) -> None:
     def trickle() -> Iterator[bytes]:
         for _ in range(limit // 50_000 + 1):
             yield b" " * 50_000
 
     headers = {**TRUSTED, **JSON}
-    assert hub.post(path, content=b" " * (limit + 1), headers=headers).status_code == 413
-    assert hub.post(path, content=trickle(), headers=headers).status_code == 413
-    assert hub.post(path, content=b" " * 10, headers={**headers, "content-length": "9" * 30}).status_code == 413
+    assert gate.post(path, content=b" " * (limit + 1), headers=headers).status_code == 413
+    assert gate.post(path, content=trickle(), headers=headers).status_code == 413
+    assert gate.post(path, content=b" " * 10, headers={**headers, "content-length": "9" * 30}).status_code == 413
 
 
 def test_a_body_that_never_ends_is_given_up(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -386,12 +412,12 @@ def test_a_body_that_never_ends_is_given_up(plane: Plane, monkeypatch: pytest.Mo
     ],
 )
 def test_headers_that_can_be_read_in_two_ways_are_refused(
-    hub: TestClient, plane: Plane, twice: list[tuple[str, str]]
+    gate: TestClient, untouched: Plane, twice: list[tuple[str, str]]
 ) -> None:
     kind = [] if any(name == "content-type" for name, _ in twice) else list(JSON.items())
-    answer = hub.post("/api/thought", content=json.dumps(THOUGHT), headers=[*TRUSTED.items(), *kind, *twice])
+    answer = gate.post("/api/thought", content=json.dumps(THOUGHT), headers=[*TRUSTED.items(), *kind, *twice])
     assert answer.status_code == 400
-    assert plane.status().operations == 0
+    assert untouched.status().operations == 0
 
 
 PAGES = """
@@ -401,16 +427,16 @@ brief/..%5c..%5ctoken.md  %2fPULSE.md
 
 
 @pytest.mark.parametrize("name", PAGES.split())
-def test_path_tricks_lead_nowhere(hub: TestClient, home: Path, name: str) -> None:
-    (home / "token").write_text("the secret of this home")
-    answer = hub.get(f"/api/pages/{name}", headers=TRUSTED)
+def test_path_tricks_lead_nowhere(gate: TestClient, untouched: Plane, name: str) -> None:
+    (untouched.home / "token").write_text("the secret of this home")
+    answer = gate.get(f"/api/pages/{name}", headers=TRUSTED)
     assert answer.status_code == 404
     assert "the secret of this home" not in answer.text
 
 
 @pytest.mark.parametrize("path", ["/api/pulse?agent=muse", "/api/items?limit=1&limit=2", "/api/facts?Limit=1"])
-def test_a_parameter_in_doubt_is_refused(hub: TestClient, path: str) -> None:
-    assert hub.get(path, headers=TRUSTED).status_code == 422
+def test_a_parameter_in_doubt_is_refused(gate: TestClient, path: str) -> None:
+    assert gate.get(path, headers=TRUSTED).status_code == 422
 
 
 # --- how much ----------------------------------------------------------------------------------------------------
