@@ -717,3 +717,10 @@ def test_what_waits_in_the_outbox_is_told(plane: Plane, operation: Callable[...,
     assert (pulse.queued, pulse.queued_since) == (1, waiting.created_at)
     assert (status.queued, status.queued_since, status.dead) == (1, waiting.created_at, 0)
     assert "\nWaiting to be stored: 1, the oldest since 2026-01-05 " in plane.page("PULSE.md")
+
+
+def test_newest_facts_are_those_of_their_own_time_whatever_came_last(plane: Plane) -> None:
+    plane.fact("cat", "name", "Miso", agent="muse", created_at="2026-03-01T00:00:00Z")
+    plane.fact("dog", "name", "Rex", agent="muse", created_at="2020-03-01T00:00:00Z")
+    assert [fact.subject for fact in plane.facts(limit=1)] == ["cat"]
+    assert [fact.subject for fact in plane.facts()] == ["cat", "dog"]

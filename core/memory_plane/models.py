@@ -207,6 +207,7 @@ facts = Table(
     _some("indexed", Boolean),
     _some("visible", Boolean),
     Index("ix_facts_subject_key_at", "subject", "fact_key", "at"),
+    Index("ix_facts_at", "at"),
 )
 
 # One row an agent: its newest heartbeat, and when it last wrote anything.

@@ -19,6 +19,7 @@ def upgrade() -> None:
     op.add_column("derivations", sa.Column("received_from", ID, nullable=True))
     op.add_column("derivations", sa.Column("changed", ROW, nullable=True))
     op.create_index("ix_derivations_changed", "derivations", ["changed"], sqlite_where=LATE, postgresql_where=LATE)
+    op.create_index("ix_facts_at", "facts", ["at"])
     op.create_table(
         "purges", sa.Column("target", ID, nullable=False), sa.PrimaryKeyConstraint("target", name="pk_purges")
     )
@@ -27,6 +28,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Drop them again."""
     op.drop_table("purges")
+    op.drop_index("ix_facts_at", "facts")
     op.drop_index("ix_derivations_changed", "derivations")
     op.drop_column("derivations", "changed")
     op.drop_column("derivations", "received_from")

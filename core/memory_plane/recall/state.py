@@ -126,8 +126,7 @@ def facts(
     at = None if history and as_of is None else as_of or datetime.now(UTC)
     given = {"subject": subject and folded(subject), "key": key and folded(key), "at": at}
     values = {name: value for name, value in given.items() if value is not None}
-    found = _facts_by(*values, now=as_of is None).all(connection, limit=limit, **values)
-    rows = sorted(found, key=lambda row: (row.at, row.id), reverse=True)
+    rows = _facts_by(*values, now=as_of is None).all(connection, limit=limit, **values)
     if at is None:
         return tuple(map(_as_fact, rows))
     latest: dict[tuple[str, str], Any] = {}
@@ -147,13 +146,11 @@ def _facts_by(*filters: str, now: bool) -> Prepared:
         "key": (_facts.c.fact_key == bindparam("key"),),
         "at": (*(or_(end.is_(None), end > at) for end in ends), begun),
     }
-    # All there are by their own time would take an index more: of those, the last that came in are found.
-    newest = (_facts.c.at.desc(), _log.c.id.desc()) if "subject" in filters else (_facts.c.seq.desc(),)
     return Prepared(
         select(_facts, _log.c.id, _log.c.agent, _log.c.text, _log.c.body)
         .join(_log, _log.c.seq == _facts.c.seq)
         .where(_facts.c.visible, *(condition for name in filters for condition in conditions[name]))
-        .order_by(*newest)
+        .order_by(_facts.c.at.desc(), _log.c.id.desc())
         .limit(_limit)
     )
 
