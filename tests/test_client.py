@@ -19,7 +19,7 @@ import pytest
 from pydantic import SecretStr
 
 from memory_plane import Client, Plane, client
-from memory_plane.access import read_token
+from memory_plane.access import agent_token, read_token
 from memory_plane.errors import HubUnreachable, Refused, StoreError
 from memory_plane.settings import ClientSettings, HubSettings, Settings
 from memory_plane.surfaces.mcp_server import answer
@@ -146,6 +146,9 @@ def test_every_read_is_what_the_database_says(hub: HubProcess, open_client: Open
             ("page", ("SHARED_MEMORY.md",), {}),
             ("page", ("brief/grok.md",), {}),
             ("recall", ("ann drink",), {"kind": "question", "since": "2026-01-01T00:00:00Z"}),
+            *((name, (), {"limit": 10_000}) for name in ("items", "thoughts", "facts", "graph")),
+            ("recall", ("ann",), {"limit": 10_000}),
+            ("get", ("../status",), {}),
             ("stats", (), {}),
         ]
         for name, words, filters in calls:
@@ -161,6 +164,11 @@ def test_every_read_is_what_the_database_says(hub: HubProcess, open_client: Open
     for wrong in (lambda: mine.recall("x", kind="song"), lambda: mine.page("../token"), lambda: mine.page("token")):
         with pytest.raises(Refused):
             wrong()
+    for name in ("items", "thoughts", "facts", "graph"):
+        for limit in (0, 10_001):
+            for memory in (mine, plane):
+                with pytest.raises(Refused, match="limit: "):
+                    getattr(memory, name)(limit=limit)
 
 
 def test_hub_refuses_what_makes_no_sense_and_it_is_not_queued(hub: HubProcess, open_client: Open) -> None:
@@ -169,6 +177,18 @@ def test_hub_refuses_what_makes_no_sense_and_it_is_not_queued(hub: HubProcess, o
     assert receipt.state == "refused"
     assert receipt.detail.startswith("item: ")
     assert mine.outbox.depth() == 0
+
+
+def test_agents_token_writes_as_that_agent_and_says_what_is_not_allowed(hub: HubProcess, open_client: Open) -> None:
+    mine = open_client(hub.url, agent_token(hub.token, "muse"))
+    kept = mine.post("Ann likes tea", agent="muse")
+    assert kept.state == "stored"
+    assert mine.recall("tea").hits
+    for foreign in (mine.post("Bob likes tea", agent="grok"), mine.forget(kept.id, agent="muse")):
+        assert foreign.state == "refused"
+        assert "token" in foreign.detail
+    assert (mine.outbox.depth(), mine.outbox.dead()) == (0, [])
+    assert mine.post("Ann likes coffee", agent="muse").state == "stored"
 
 
 def test_reads_of_client_and_plane_are_called_alike() -> None:

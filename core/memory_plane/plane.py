@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
+MOST = 10_000
+"""How many entries one read returns at most."""
 Watcher = Callable[[Sequence[Operation], Sequence[Receipt]], None]
 """Is told of each batch that this process wrote, in the writer's thread and after the commit; it must not raise."""
 
@@ -270,8 +272,7 @@ class Plane(Writes):
         """Search all memories; raise `Refused` for a filter or cursor that makes no sense, never for a query."""
         if kind is not None and kind not in (*KINDS, "fact"):
             raise Refused(f"kind: {kind!r} is unknown; give {', '.join(KINDS)} or fact")
-        if limit < 1:
-            raise Refused(f"limit: {limit} is too small; give 1 or more")
+        _check_limit(limit)
         filters = search.Filters(
             agent=agent,
             kind=kind,
@@ -290,11 +291,13 @@ class Plane(Writes):
 
     def items(self, *, agent: str | None = None, to: str | None = None, limit: int = 50) -> list[OpenItem]:
         """Return open items, due ones first: those that `agent` opened, those addressed `to` somebody, or all."""
+        _check_limit(limit)
         with self.database.reading() as connection:
             return list(state.items(connection, datetime.now(UTC), agent=agent, to=to, limit=limit))
 
     def thoughts(self, *, limit: int = 50) -> list[Thought]:
         """Return the newest thoughts."""
+        _check_limit(limit)
         with self.database.reading() as connection:
             return list(state.thoughts(connection, limit))
 
@@ -308,6 +311,7 @@ class Plane(Writes):
         limit: int = 200,
     ) -> list[Fact]:
         """Return facts, newest first: the current ones, those that held `as_of` a time, or the whole `history`."""
+        _check_limit(limit)
         at = moment("as_of", as_of)
         with self.database.reading() as connection:
             found = state.facts(connection, subject=subject, key=key, as_of=at, history=history, limit=limit)
@@ -325,6 +329,7 @@ class Plane(Writes):
         """Return at most `limit` edges: around a node (`about` = name, slug or id), of what an agent should care
         about, or the newest ones; `as_of` shows the graph as it was known and true at a time.
         """
+        _check_limit(limit)
         at = moment("as_of", as_of) or datetime.now(UTC)
         with self.database.reading() as connection:
             if about is not None:
@@ -473,3 +478,8 @@ class Plane(Writes):
                 yield json.dumps(record, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
                 if progress is not None:
                     progress(done, total)
+
+
+def _check_limit(limit: int) -> None:
+    if not 1 <= limit <= MOST:
+        raise Refused(f"limit: {limit} is too {'small' if limit < 1 else 'large'}; give 1 to {MOST:,}")

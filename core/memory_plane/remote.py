@@ -91,10 +91,10 @@ class Hub:
     # --- writes --------------------------------------------------------------------------------------------------
 
     def store(self, operation: Operation) -> Receipt:
-        """Write one operation; one about something that is not there is refused."""
+        """Write one operation; one about something that is not there, or that the token may not write, is refused."""
         flat = {**operation.body, "agent": operation.agent, "created_at": iso(operation.created_at)}
-        response = self._send("POST", f"/api/{operation.op}", json={**flat, "id": operation.id}, also=(413, 422))
-        if response.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
+        response = self._send("POST", f"/api/{operation.op}", json={**flat, "id": operation.id}, also=(403, 413, 422))
+        if response.status_code in (httpx.codes.FORBIDDEN, httpx.codes.REQUEST_ENTITY_TOO_LARGE):
             return Receipt(id=operation.id, state="refused", detail=_error(response))
         receipt: Receipt = self._read(Receipt, response)
         return receipt
@@ -121,7 +121,7 @@ class Hub:
         given = {_NAMES.get(key, key): _text(value) for key, value in arguments.items() if value is not None}
         path = {"get": "/api/memories/{id}", "page": "/api/pages/{name}", "find": "/api/ids"}.get(name, f"/api/{name}")
         if "{" in path:
-            path = path.format(**{key: quote(value) for key, value in given.items()})
+            path = path.format(**{key: quote(value, safe="") for key, value in given.items()})
             given = {}
         response = self._send("GET", path, params=given, also=(404, 422))
         if response.status_code == httpx.codes.NOT_FOUND and name == "get":

@@ -9,12 +9,12 @@ from fastapi import APIRouter, HTTPException, Query, Response
 from pydantic import BaseModel
 
 from memory_plane.errors import Refused
-from memory_plane.plane import Plane
+from memory_plane.plane import MOST, Plane
 from memory_plane.surfaces.rest.wire import ERRORS, FORBIDDEN, Answer, bearer, known_parameters, master_only, told
 from memory_plane.types import Fact, Graph, Loss, OpenItem, Pulse, Recall, Stats, Status, Thought
 
-MOST = 500
-"""How many entries one answer holds at most."""
+MOST_TOLD = 500
+"""How many operations one answer tells another machine at most."""
 
 Agent = Annotated[str | None, Query(description="an agent's name", examples=["muse"])]
 Limit = Annotated[int, Query(ge=1, le=MOST, description="how many at most")]
@@ -59,7 +59,7 @@ def _live(router: APIRouter, plane: Plane) -> None:
         person: Words = None,
         since: Time = None,
         until: Time = None,
-        limit: Annotated[int, Query(ge=1, le=100)] = 8,
+        limit: Limit = 8,
         cursor: Annotated[str | None, Query(description="the cursor of the answer before")] = None,
     ) -> Recall:
         """Search all memories; `cursor` in the answer continues after its last hit."""
@@ -168,7 +168,7 @@ def _care(router: APIRouter, plane: Plane) -> None:
     def changes(
         since: Annotated[str | None, Query(description="the cursor of the answer before")] = None,
         peer: Annotated[str | None, Query(description="the id of the store that asks")] = None,
-        limit: Limit = 500,
+        limit: Annotated[int, Query(ge=1, le=MOST_TOLD, description="how many at most")] = MOST_TOLD,
     ) -> Answer:
         """What the store `peer` does not know since a cursor, without what came from it; for other machines."""
         found = plane.changes(since, peer=_store(peer), limit=limit)
