@@ -22,7 +22,7 @@ help:
 	@echo "make test          run the tests (ARGS= goes to pytest)"
 	@echo "make check         format, lint, types, docs"
 	@echo "make format        let ruff rewrite what it can"
-	@echo "make drill         the drills of tests/drills at full length, some ten minutes (ARGS= goes to pytest)"
+	@echo "make drill         the drills at full length, some fifteen minutes (ARGS= goes to pytest)"
 	@echo "make test-clients  connect the real Claude Code, Grok, Gemini CLI and Codex; run MCP's conformance suite"
 	@echo "make bench         the table of docs/performance.md (needs PEERBENCH=path of the harness)"
 	@echo "make constraints   write constraints.txt anew, from the newest versions that fit"
@@ -44,8 +44,10 @@ format: $(DEV_STAMP)
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
+# The other tests whose length is that of tests/conftest.py.
+LONGER := $(patsubst %,tests/test_%.py,api_schema convergence import mcp_process)
 drill: $(DEV_STAMP)
-	DRILL=long $(PY) -m pytest -v --durations=0 tests/drills $(ARGS)
+	DRILL=long $(PY) -m pytest -v --durations=0 tests/drills $(LONGER) $(ARGS)
 
 # Most systems carry a Node.js older than 22; the wheel of it needs no root and no second package manager.
 test-clients: export PATH := $(CURDIR)/.clients/node/bin:$(PATH)

@@ -22,7 +22,7 @@ from memory_plane.surfaces.api import create_app
 PORT = 8788
 HUB = f"http://127.0.0.1:{PORT}"
 TRUSTED = {"Authorization": f"Bearer {'t' * 43}"}
-EXAMPLES = 12
+EXAMPLES = settings.get_profile("length").max_examples // 4
 """Requests for each endpoint and each of the two ways to make them: by the description, and against it."""
 ENDLESS = "/api/events"
 PAIRS = ("/api/status",)

@@ -268,18 +268,17 @@ def exported(plane: Plane) -> list[str]:
     return [line for line in plane.export() if '"op":' in line]
 
 
-def property_test(examples: int) -> settings:
-    """Few examples, the same ones each time and told as they are: a run is quick, a failure is there again."""
-    return settings(
-        max_examples=examples, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
-        suppress_health_check=[HealthCheck.too_slow],
-    )  # fmt: skip
+# The same examples each time and told as they are: a failure is there again.
+property_test = settings(
+    settings.get_profile("length"), deadline=None, derandomize=True, database=None, phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)  # fmt: skip
 
 
 # --- promise 2 ---------------------------------------------------------------------------------------------------
 
 
-@property_test(60)
+@property_test
 @given(histories(), st.data())
 def test_asserted_state_is_the_same_in_any_order(
     plain: Plane, other: Plane, history: list[Operation], data: st.DataObject
@@ -296,7 +295,7 @@ def test_asserted_state_is_the_same_in_any_order(
     assert hits(other) == hits(plain)
 
 
-@property_test(30)
+@property_test
 @given(histories(), st.data())
 def test_two_machines_that_exchange_what_they_have_agree(
     plain: Plane, other: Plane, history: list[Operation], data: st.DataObject
@@ -311,7 +310,7 @@ def test_two_machines_that_exchange_what_they_have_agree(
     assert exported(other) == exported(plain)
 
 
-@property_test(60)
+@property_test
 @given(histories(), st.data())
 def test_rebuild_is_what_was_there(enriched: Plane, history: list[Operation], data: st.DataObject) -> None:
     plane = emptied(enriched)
@@ -338,7 +337,7 @@ def enriched_too(open_plane: OpenPlane) -> Plane:
     return open_plane(NamesPlugin(), AlsoPlugin(), LaterPlugin(), EarlierPlugin())
 
 
-@property_test(40)
+@property_test
 @given(histories(), st.data())
 def test_memories_that_sync_agree_on_all_that_was_said_and_derived(
     enriched: Plane, enriched_too: Plane, history: list[Operation], data: st.DataObject

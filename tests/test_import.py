@@ -173,7 +173,7 @@ def take_in(plane: Plane, content: bytes) -> log.Imported:
 
 
 @given(histories())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(settings.get_profile("length"), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_import_of_an_export_is_exported_byte_for_byte(
     source: Plane, plain: Plane, same: Plane, history: list[Operation]
 ) -> None:

@@ -515,22 +515,23 @@ def test_calls_under_way_are_answered_although_hub_and_input_end(start: Start, h
     assert sorted(stored(home)) == [f"last words {id}" for id in range(1, 6)]
 
 
-SESSIONS, WRITES = 8, 50
+Writing = Callable[..., "list[Writer]"]
 
 
 class Writer(Thread):
     """One session that writes its thoughts one after the other and keeps the states of its receipts."""
 
-    def __init__(self, start: Start, number: int) -> None:
+    def __init__(self, start: Start, number: int, writes: int) -> None:
         super().__init__(daemon=True)
         self.server = start(f"agent-{number}")
         self.number = number
+        self.texts = [f"{number}: {write}" for write in range(1, writes + 1)]
         self.states: list[str] = []
 
     def run(self) -> None:
         self.server.shake_hands()
-        for write in range(1, WRITES + 1):
-            self.states.append(state(self.server, write, f"{self.number}: {write}"))
+        for write, text in enumerate(self.texts, 1):
+            self.states.append(state(self.server, write, text))
         self.server.hang_up()
 
 
@@ -538,51 +539,64 @@ def written(writers: list[Writer], home: Path) -> None:
     """Wait for the writers, and compare what they were told with what is there."""
     for writer in writers:
         writer.join(2 * SECONDS)
-        assert len(writer.states) == WRITES, f"{writer.number} stopped after {len(writer.states)} receipts"
+        assert len(writer.states) == len(writer.texts), f"{writer.number} stopped after {len(writer.states)} receipts"
         assert set(writer.states) <= {"stored", "duplicate"}
         assert writer.server.exit_code() == 0
         assert writer.server.line() == b""
-    expected = [f"{number}: {write}" for number in range(SESSIONS) for write in range(1, WRITES + 1)]
     kept = stored(home)
-    assert sorted(kept) == sorted(expected)
-    for number in range(SESSIONS):
-        own = [text for text in kept if text.startswith(f"{number}: ")]
-        assert own == [f"{number}: {write}" for write in range(1, WRITES + 1)]
+    assert len(kept) == sum(len(writer.texts) for writer in writers)
+    for writer in writers:
+        assert [text for text in kept if text.startswith(f"{writer.number}: ")] == writer.texts
 
 
-def wait_for(writers: list[Writer], receipts: int) -> None:
+def wait_for(writers: list[Writer], share: float) -> None:
+    """Wait until the writers have got this share of their receipts."""
+    receipts = share * sum(len(writer.texts) for writer in writers)
     deadline, tick = time.monotonic() + 2 * SECONDS, Event()
     while sum(len(writer.states) for writer in writers) < receipts:
         assert time.monotonic() < deadline, "the writers have stopped"
         tick.wait(0.01)
 
 
-def test_eight_sessions_write_while_the_hub_is_killed_under_them(start: Start, hub: Hub, home: Path) -> None:
-    writers = [Writer(start, number) for number in range(SESSIONS)]
-    for writer in writers:
-        writer.start()
-    for receipts in (30, 130, 230):
-        wait_for(writers, receipts)
+@pytest.fixture
+def writing(start: Start, sized: Callable[[int, int], int]) -> Writing:
+    """Start sessions that write, all at once."""
+
+    def begin(sessions: int = 8) -> list[Writer]:
+        writers = [Writer(start, number, sized(12, 50)) for number in range(sessions)]
+        for writer in writers:
+            writer.start()
+        return writers
+
+    return begin
+
+
+def test_eight_sessions_write_while_the_hub_is_killed_under_them(
+    writing: Writing, hub: Hub, home: Path, sized: Callable[[int, int], int]
+) -> None:
+    writers, kills = writing(), sized(1, 3)
+    for kill in range(kills):
+        wait_for(writers, (kill + 0.5) / (kills + 0.5))
         hub.kill()
         hub.up()
     written(writers, home)
 
 
-def test_eight_sessions_of_their_own_write_while_a_hub_comes_and_goes(start: Start, home: Path) -> None:
-    writers = [Writer(start, number) for number in range(SESSIONS)]
-    for writer in writers:
-        writer.start()
-    wait_for(writers, 30)
+def test_eight_sessions_of_their_own_write_while_a_hub_comes_and_goes(
+    writing: Writing, start: Start, home: Path
+) -> None:
+    writers = writing()
+    wait_for(writers, 0.1)
     hub = Hub(start)
-    wait_for(writers, 130)
+    wait_for(writers, 0.5)
     hub.kill()
     written(writers, home)
 
 
-def test_eight_sessions_write_on_when_the_hub_never_comes_back(start: Start, hub: Hub, home: Path) -> None:
-    writers = [Writer(start, number) for number in range(SESSIONS)]
-    for writer in writers:
-        writer.start()
-    wait_for(writers, 100)
+def test_sessions_write_on_when_the_hub_never_comes_back(
+    writing: Writing, hub: Hub, home: Path, sized: Callable[[int, int], int]
+) -> None:
+    writers = writing(sized(3, 8))  # each becomes a server of its own, which costs two seconds of a processor
+    wait_for(writers, 0.25)
     hub.kill()
     written(writers, home)
