@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_plane import letters
-from memory_plane.errors import HubUnreachable, Refused, StoreError
+from memory_plane.errors import HubBusy, HubUnreachable, Refused, StoreError
 from memory_plane.operations import make_operation, record_of
 from memory_plane.outbox import MAX_BATCH, MAX_BATCH_BYTES, MAX_TRIES, Flushed, Outbox
 from memory_plane.types import Operation, Receipt
@@ -33,6 +33,7 @@ class Hub:
         self.is_up = True
         self.poison: set[str] = set()
         self.dies_of_poison = False
+        self.error: HubUnreachable = HubUnreachable("the hub cannot answer now (500)")
 
     def __call__(self, batch: Sequence[Operation]) -> list[Receipt]:
         self.batches.append(len(batch))
@@ -40,7 +41,7 @@ class Hub:
             raise HubUnreachable("no hub answers")
         if self.poison & {operation.id for operation in batch}:
             self.is_up = not self.dies_of_poison
-            raise HubUnreachable("the hub cannot answer now (500)")
+            raise self.error
         return [self._take(operation) for operation in batch]
 
     def _take(self, operation: Operation) -> Receipt:
@@ -538,6 +539,54 @@ def test_tries_that_follow_each_other_too_fast_count_as_one(home: Path, operatio
     assert len(hub.stored) == 1
     hub.poison = set()
     assert outbox.flush(hub).waiting == 0
+
+
+def test_agent_that_wrote_too_much_for_now_gets_no_dead_letter(
+    outbox: Outbox, operation: MakeOperation, hub: Hub
+) -> None:
+    made = [operation() for _ in range(5 * MAX_TRIES)]
+    outbox.append(*made)
+    hub.poison, hub.error = {made[0].id}, HubBusy("the hub cannot answer now (429)")
+    for _ in range(5 * MAX_TRIES):
+        outbox.flush(hub)
+    assert (outbox.dead(), outbox.pending()[0]) == ([], made[0])
+    hub.poison = set()
+    assert flush_until_empty(outbox, hub, 2)
+    assert set(hub.stored) == {one.id for one in made}
+
+
+def test_one_agent_sends_its_own_and_leaves_the_rest_as_it_was(
+    outbox: Outbox, operation: MakeOperation, hub: Hub, home: Path
+) -> None:
+    made = [operation(agent=("muse", "grok", "grok")[number % 3]) for number in range(9)]
+    outbox.append(*made)
+    assert outbox.flush(hub, "muse") == Flushed(sent=3)
+    assert outbox.flush(hub, "claude") == Flushed()
+    assert list(hub.stored.values()) == made[::3]
+    assert outbox.pending() == [one for one in made if one.agent == "grok"]
+    with queue(home).open("ab") as file:
+        file.write(b"torn\n")
+    assert outbox.flush(hub, "grok") == Flushed(sent=6)
+    assert (outbox.depth(), len(outbox.dead())) == (0, 1)
+
+
+def test_what_waits_is_read_once_however_often_it_is_asked_for(
+    outbox: Outbox, operation: MakeOperation, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bytes] = []
+
+    def counted(line: bytes, once: Callable[[bytes], Operation] = letters.read) -> Operation:
+        read.append(line)
+        return once(line)
+
+    monkeypatch.setattr(letters, "read", counted)
+    made = [operation() for _ in range(5)]
+    outbox.append(*made[:3])
+    assert outbox.pending() == outbox.pending() == made[:3]
+    outbox.append(*made[3:])
+    outbox.drop([made[0].id])
+    assert outbox.pending() == made[1:]
+    assert len(read) == len(set(read)) == 5
 
 
 def test_hub_that_recovers_in_time_takes_the_line_that_was_suspected(

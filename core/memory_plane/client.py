@@ -7,6 +7,7 @@ waits in the outbox goes first once one answers.
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -19,11 +20,20 @@ from threading import Lock, Timer
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from memory_plane import presence
-from memory_plane.access import read_token
-from memory_plane.errors import HubUnreachable, MemoryPlaneError, Refused, SchemaError, StoreBusy, StoreError
+from memory_plane.access import agent_of, read_token
+from memory_plane.errors import (
+    ConfigurationError,
+    HubUnreachable,
+    MemoryPlaneError,
+    Refused,
+    SchemaError,
+    StoreBusy,
+    StoreError,
+)
 from memory_plane.operations import FORGET, record_of
 from memory_plane.replica import FILE, Replica
 from memory_plane.settings import Settings
@@ -81,12 +91,26 @@ class Client(Writes):
         self.home = self.settings.home
         self.trouble: str | None = None
         self._plugins = plugins
+        self._left: list[object] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
         self._lock = Lock()
         self._hub: Hub | None = None
         self._plane: Plane | None = None
         self._down: dict[str, tuple[float, MemoryPlaneError]] = {}
         self._timer: Timer | None = None
         self._copied = float("-inf")
+
+    def _be_alone(self) -> None:
+        """Begin anew in a process that was forked off: on one connection, each would read the other's answers.
+
+        What was inherited is kept, since closing it would end it for the other process too.
+        """
+        if self._process != os.getpid():
+            self._left += (self._hub, self._plane)
+            self._begin()
 
     @cached_property
     def outbox(self) -> Outbox:
@@ -103,6 +127,7 @@ class Client(Writes):
 
     def close(self) -> None:
         """Try once more to send what waits, then close what was opened."""
+        self._be_alone()
         with self._lock:
             timer, self._timer = self._timer, None
         if timer is not None:
@@ -130,23 +155,31 @@ class Client(Writes):
         """Keep an operation on disk until it can be sent."""
         try:
             waiting = self.outbox.append(operation)
-            if operation.op == FORGET:  # what it is about need not wait on this disk
-                self.outbox.purge(operation.body["target"])
-                waiting = self.outbox.depth()
         except StoreError as error:
             trouble, self.trouble = self.trouble, None
             return Receipt(id=operation.id, state="refused", detail=f"{error}; {trouble}")
+        if operation.op == FORGET:  # what it is about need not wait on this disk
+            with suppress(StoreError):  # it goes when the word to forget arrives
+                self.outbox.purge(operation.body["target"])
+            waiting = self.outbox.depth()
         self._flush_later()
         return Receipt(id=operation.id, state="queued", detail=f"{waiting} waiting")
 
     def flush(self) -> int:
         """Send what waits, oldest first; return how much still waits. It is called before every other call."""
+        self._be_alone()
         if not (self.home / "outbox.jsonl").exists() or not self.outbox.depth():
             return 0
-        flushed = self.outbox.flush(self._send)
+        flushed = self.outbox.flush(self._send, self._speaks_for())
         if flushed.waiting:
             self.trouble = flushed.reason or "another process is sending what waits"
         return flushed.waiting
+
+    def _speaks_for(self) -> str | None:
+        """Return the one agent that our token lets write, None where it is that of the hub or there is none."""
+        with suppress(HubUnreachable):
+            return agent_of(self._token() or "")
+        return None
 
     def _send(self, batch: Sequence[Operation]) -> Sequence[Receipt]:
         records = [record_of(operation) for operation in batch]
@@ -234,8 +267,11 @@ class Client(Writes):
 
     def get(self, id: str) -> dict[str, Any] | None:
         """Return the operation with this id as JSON holds it, also a queued one; None if unknown."""
-        for operation in self.outbox.pending() if self.flush() else ():
-            if operation.id == id.lower():
+        with suppress(ValueError):
+            id = str(UUID(id))
+        self.flush()
+        for operation in self.outbox.pending() if self.outbox.depth() else ():
+            if operation.id == id:
                 return record_of(operation)
         found: dict[str, Any] | None = self._ask("get", id=id)
         return found
@@ -292,10 +328,13 @@ class Client(Writes):
     @property
     def plane(self) -> Plane:
         """The database of this machine, for what only it can do; raise what keeps it from being opened."""
+        self._be_alone()
         if self._plane is None:
             from memory_plane.plane import Plane
 
-            self._plane = Plane(self.settings, plugins=self._plugins)
+            with self._lock:
+                if self._plane is None:
+                    self._plane = Plane(self.settings, plugins=self._plugins)
         return self._plane
 
     @property
@@ -358,15 +397,16 @@ class Client(Writes):
 
     def _copy(self, hub: Hub) -> None:
         """Keep a copy for offline reads, where no database here renders one."""
-        if self.settings.hub.url is None or monotonic() - self._copied < FLUSH_EVERY or self._has_database():
+        if self.settings.hub.url is None or monotonic() - self._copied < FLUSH_EVERY or self.has_database():
             return
         self._copied = monotonic()
-        with suppress(HubUnreachable, Refused):
+        with suppress(HubUnreachable, Refused, OSError):  # a home that cannot be written keeps no copy
             text = hub.ask("page", {"name": FILE})
             self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_views(self.home, [View(path=Path(FILE), text=text)])
 
-    def _has_database(self) -> bool:
+    def has_database(self) -> bool:
+        """Tell whether this machine keeps a memory; one whose hub is elsewhere need not."""
         return self._plane is not None or self.settings.database is not None or (self.home / "memory.db").exists()
 
     def _break(self, name: str) -> float:
@@ -382,7 +422,7 @@ class Client(Writes):
             if there is None:
                 return None
             url = there.url
-        token = settings.token.get_secret_value() if settings.token else read_token(self.home)
+        token = self._token()
         if token is None:
             raise HubUnreachable(f"hub {url!r} needs a token; set MEMORY_PLANE_HUB__TOKEN")
         with self._lock:
@@ -396,9 +436,16 @@ class Client(Writes):
                 self._hub = Hub(url, token, connect=connect, answer=wait.answer, certificate=settings.certificate)
             return self._hub
 
+    def _token(self) -> str | None:
+        given = self.settings.hub.token
+        try:
+            return given.get_secret_value() if given else read_token(self.home)
+        except ConfigurationError as error:  # which must cost nobody a write
+            raise HubUnreachable(str(error)) from error
+
     def _open_plane(self) -> Plane | None:
         """Return the database; None where the memory is elsewhere and this machine keeps none."""
-        return None if self.settings.hub.url is not None and not self._has_database() else self.plane
+        return None if self.settings.hub.url is not None and not self.has_database() else self.plane
 
 
 class Inside(Client):
@@ -414,6 +461,9 @@ class Inside(Client):
     def _flush_later(self) -> None:
         """Leave that to the hub's rounds."""
 
+    def _speaks_for(self) -> None:
+        """Send what anybody wrote: a database asks for no token."""
+
 
 def _is_page(name: str) -> bool:
     """Whether this names one of the standard pages, and no other file of the home."""
@@ -421,7 +471,8 @@ def _is_page(name: str) -> bool:
 
 
 def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
+    host = ""
     with suppress(ValueError):
+        host = urlsplit(url).hostname or ""
         return ip_address(host).is_loopback
     return host == "localhost"

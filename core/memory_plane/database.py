@@ -59,6 +59,7 @@ class Database:
         self._synchronous = synchronous.upper()
         self._identity: tuple[int, int] | None = None
         self._idle: list[Connection] = []
+        self._process, self._left = os.getpid(), list[object]()
         self.engine = self._sqlite_engine() if self._is_sqlite else create_engine(self.url, hide_parameters=True)
 
     @property
@@ -116,6 +117,7 @@ class Database:
 
     def close(self) -> None:
         """Close every connection; the last one to go folds the write-ahead log into the file."""
+        self._be_alone()
         while self._idle:
             self._idle.pop().close()
         self.engine.dispose()
@@ -123,6 +125,7 @@ class Database:
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
         """Lend a connection; one that went well waits for the next call, since a check-out costs more than a query."""
+        self._be_alone()
         try:
             connection = self._idle.pop()
         except IndexError:
@@ -137,12 +140,22 @@ class Database:
             raise
         self._idle.append(connection)
 
+    def _be_alone(self) -> None:
+        """Open connections of its own in a process that was forked off: SQLite allows no inherited one, not even
+        to be closed.
+        """
+        if self._process != os.getpid():
+            self._left += (self._idle, self.engine.pool)
+            self._process, self._idle = os.getpid(), []
+            self.engine.dispose(close=False)
+
     @contextmanager
     def _alone(self, wait: float) -> Iterator[Any]:
         """Lend a driver's connection that nobody else will use; None where a server takes care of its own files."""
         if not self._is_sqlite:
             yield None
             return
+        self._be_alone()
         with self.engine.connect() as connection:
             connection.detach()
             driver: Any = connection.connection.dbapi_connection

@@ -29,5 +29,9 @@ class HubUnreachable(MemoryPlaneError):
     """No hub that is ours answers."""
 
 
+class HubBusy(HubUnreachable):
+    """The hub takes nothing more of an agent for a while, which wrote too much; that passes."""
+
+
 class Refused(MemoryPlaneError):
     """The input of a write is not acceptable; the message begins with the field's name."""

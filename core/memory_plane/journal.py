@@ -52,10 +52,10 @@ class Journal:
             for line in file:
                 yield line.removesuffix(b"\n")
 
-    def head(self, limit: int, size: int) -> list[bytes]:
-        """Return the first lines, at most `limit` of them and, from the second on, `size` bytes."""
+    def head(self, limit: int, size: int, wanted: Callable[[bytes], bool] | None = None) -> list[bytes]:
+        """Return the first lines that are `wanted`, at most `limit` of them and, from the second on, `size` bytes."""
         found: list[bytes] = []
-        for line in islice(self.lines(), limit):
+        for line in islice(filter(wanted, self.lines()) if wanted else self.lines(), limit):
             size -= len(line) + 1
             if found and size < 0:
                 break

@@ -53,6 +53,12 @@ def id_of(line: bytes) -> str:
     return id if isinstance(id, str) else str(uuid5(NAMESPACE, f"line:{_text(line)}"))
 
 
+def agent_of(line: bytes) -> str | None:
+    """Return whose operation is in a line, None where there is none in it."""
+    agent = (_object(line) or {}).get("agent")
+    return agent if isinstance(agent, str) else None
+
+
 def write_dead(reason: str, operation: Operation) -> bytes:
     """Return the line of a dead letter."""
     return _json(_stamp(reason) | {"id": operation.id, "operation": record_of(operation)})

@@ -29,7 +29,7 @@ from errno import EACCES, EDQUOT, EFBIG, ENOSPC, EPERM, EROFS
 from pathlib import Path
 
 from memory_plane import letters
-from memory_plane.errors import HubUnreachable, Refused, StoreError
+from memory_plane.errors import HubBusy, HubUnreachable, Refused, StoreError
 from memory_plane.journal import Journal, sync_folder
 from memory_plane.letters import DeadLetter
 from memory_plane.types import Operation, Receipt
@@ -84,6 +84,7 @@ class Outbox:
         self._queue = Journal(home / "outbox.jsonl")
         self._dead = Journal(home / "outbox.dead.jsonl")
         self._stop = home / "outbox.tries.json"
+        self._known: dict[bytes, Operation | None] = {}
 
     # --- what waits ----------------------------------------------------------------------------------------------
 
@@ -113,10 +114,14 @@ class Outbox:
         return list(self._operations())
 
     def _operations(self) -> Iterator[Operation]:
+        """Read what waits; a line that was read before is not read again, since the queue may be long."""
+        before, known = self._known, dict[bytes, Operation | None]()
         with suppress(OSError):
             for line in self._queue.lines():
-                with suppress(Refused):
-                    yield letters.read(line)
+                operation = known[line] = before[line] if line in before else _operation(line)
+                if operation is not None:
+                    yield operation
+        self._known = known
 
     # --- what cannot be delivered --------------------------------------------------------------------------------
 
@@ -176,16 +181,17 @@ class Outbox:
 
     # --- sending -------------------------------------------------------------------------------------------------
 
-    def flush(self, send: Send) -> Flushed:
+    def flush(self, send: Send, agent: str | None = None) -> Flushed:
         """Send what waits, in order and in batches; return at once if another flush is at it.
 
+        With an `agent`, only what that one wrote is sent and counted: its token speaks for nobody else.
         `send` takes up to `MAX_BATCH` operations, also none, which asks whether the hub is there. It returns a receipt
         for each, in their order, or raises `StoreError` or `HubUnreachable` for an outage, which ends the flush.
         """
-        waiting = self.depth()
+        waiting = self.depth_of(agent)
         if not waiting:
             return Flushed()
-        delivery = _Delivery(self, send)
+        delivery = _Delivery(self, send, agent)
         reason = ""
         try:
             with self._sole() as sole:
@@ -194,12 +200,23 @@ class Outbox:
                 delivery.run(waiting)
         except (StoreError, HubUnreachable) as error:
             reason = str(error)
-        return Flushed(sent=delivery.sent, refused=delivery.refused, waiting=self.depth(), reason=reason)
+        if not self.depth():
+            self._known = {}
+        return Flushed(sent=delivery.sent, refused=delivery.refused, waiting=self.depth_of(agent), reason=reason)
 
-    def batch(self, limit: int) -> list[Entry]:
+    def depth_of(self, agent: str | None) -> int:
+        """Return how many lines wait that `agent` may send, or all of them; the former are counted one by one."""
+        if agent is None:
+            return self.depth()
+        with suppress(OSError):
+            return sum(map(_sent_by(agent), self._queue.lines()))
+        return 0
+
+    def batch(self, limit: int, agent: str | None = None) -> list[Entry]:
         """Return the first lines and their operations; those before them that cannot be read become dead letters."""
+        wanted = None if agent is None else _sent_by(agent)
         with self._locked():
-            while lines := self._queue.head(limit, MAX_BATCH_BYTES):
+            while lines := self._queue.head(limit, MAX_BATCH_BYTES, wanted):
                 found: list[Entry] = []
                 unreadable: dict[bytes, bytes] = {}
                 for line in lines:
@@ -287,10 +304,11 @@ class Outbox:
 class _Delivery:
     """One flush: what it sent so far, and how it finds the line to blame."""
 
-    def __init__(self, outbox: Outbox, send: Send) -> None:
+    def __init__(self, outbox: Outbox, send: Send, agent: str | None = None) -> None:
         self.sent = self.refused = 0
         self._outbox = outbox
         self._send = send
+        self._agent = agent
 
     def run(self, waiting: int) -> None:
         """Send as many lines as waited when it began; raise what ends it early."""
@@ -300,7 +318,7 @@ class _Delivery:
             self._send(())
             size = 1
         compared = last is not None and self._is_time_to_compare(last) and self._deliver_another(last)
-        while waiting > 0 and (batch := self._outbox.batch(min(size, waiting))):
+        while waiting > 0 and (batch := self._outbox.batch(min(size, waiting), self._agent)):
             try:
                 self._deliver(batch)
             except (StoreError, HubUnreachable) as error:
@@ -332,7 +350,7 @@ class _Delivery:
 
     def _deliver_another(self, last: Stop) -> bool:
         """Send a line that waits behind the first one, each time another; return whether there is any."""
-        waiting = self._outbox.batch(MAX_BATCH)
+        waiting = self._outbox.batch(MAX_BATCH, self._agent)
         others = waiting[1:]
         if not others or waiting[0][1].id != last.id:
             return False
@@ -349,7 +367,7 @@ class _Delivery:
         stop = Stop(id, times=1)
         if last is not None and last.id == id:
             stop = replace(last, times=last.times + 1)
-            if compared:
+            if compared and not isinstance(error, HubBusy):  # which passes, and is no fault of the line
                 stop = replace(stop, tries=last.tries + 1, tried_at=time.time())
         if stop.tries < MAX_TRIES:
             self._outbox.note(stop)
@@ -358,6 +376,18 @@ class _Delivery:
         self._outbox.settle([(entry, f"failed {stop.tries} times while others did not: {error}")])
         self._outbox.note(None)
         self.refused += 1
+
+
+def _operation(line: bytes) -> Operation | None:
+    try:
+        return letters.read(line)
+    except Refused:
+        return None
+
+
+def _sent_by(agent: str) -> Callable[[bytes], bool]:
+    """Tell lines that `agent` may send, among them what nobody can read, from those of others."""
+    return lambda line: letters.agent_of(line) in (agent, None)
 
 
 def _reason(error: OSError) -> str:

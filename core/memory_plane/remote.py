@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from memory_plane import types
 from memory_plane.access import key_id, proof
-from memory_plane.errors import HubUnreachable, Refused
+from memory_plane.errors import HubBusy, HubUnreachable, Refused
 from memory_plane.operations import iso
 from memory_plane.types import Changes, Operation, Receipt
 
@@ -59,20 +59,28 @@ class Hub:
         certificate: Path | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        """Make ready to talk to `url`; `connect` and `answer` are seconds, `certificate` is one to trust besides."""
+        """Make ready to talk to `url`; `connect` and `answer` are seconds, `certificate` is one to trust besides.
+
+        Raise `HubUnreachable` for a URL, token or certificate with which no hub can be called.
+        """
         self.url = url
         self._token = token
         self._lock = RLock()
         self._store_id: str | None = None
-        self._http = httpx.Client(
-            base_url=url,
-            headers={"authorization": f"Bearer {token}"},
-            timeout=httpx.Timeout(answer, connect=connect),
-            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=None),
-            trust_env=False,  # a proxy would be a stranger
-            verify=_trusted(certificate),
-            transport=transport,
-        )
+        try:
+            self._http = httpx.Client(
+                base_url=url,
+                headers={"authorization": f"Bearer {token}"},
+                timeout=httpx.Timeout(answer, connect=connect),
+                limits=httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=None),
+                trust_env=False,  # a proxy would be a stranger
+                verify=_trusted(certificate),
+                transport=transport,
+            )
+        except UnicodeEncodeError:
+            raise HubUnreachable(f"hub {url!r}: its token holds what no token does; check hub.token") from None
+        except (OSError, ValueError, httpx.InvalidURL) as error:
+            raise HubUnreachable(f"hub {url!r} cannot be called: {error}; check hub.url and hub.certificate") from None
 
     def __enter__(self) -> Self:
         return self
@@ -85,8 +93,9 @@ class Hub:
         return self.url == url and secrets.compare_digest(self._token.encode(), token.encode())
 
     def close(self) -> None:
-        """Close the connection."""
-        self._http.close()
+        """Close the connection, once the request under way has its answer."""
+        with self._lock:
+            self._http.close()
 
     # --- writes --------------------------------------------------------------------------------------------------
 
@@ -109,6 +118,8 @@ class Hub:
         """Write a batch in any order; see `Plane.merge`."""
         body = {"operations": list(operations), "derivations": list(derivations), "peer": peer}
         response = self._send("POST", "/api/sync", json=body, also=(413,) if len(operations) == 1 else ())
+        if response.is_error and derivations:  # what was derived can be derived there too
+            return self.merge(operations, peer=peer)
         if response.is_error:
             return [Receipt(id=str(operations[0].get("id", "")), state="refused", detail=_error(response))]
         receipts: list[Receipt] = self._read(list[Receipt], response)
@@ -158,13 +169,16 @@ class Hub:
             return response
         if response.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             raise HubUnreachable(f"hub {self.url!r} does not let us in: {_error(response)}; check hub.token")
-        raise HubUnreachable(f"hub {self.url!r} cannot answer now ({response.status_code}): {_error(response)}")
+        kind = HubBusy if response.status_code == httpx.codes.TOO_MANY_REQUESTS else HubUnreachable
+        raise kind(f"hub {self.url!r} cannot answer now ({response.status_code}): {_error(response)}")
 
     def _tried(self, method: str, path: str, what: Mapping[str, Any]) -> httpx.Response:
         """Send; where the hub has closed the connection meanwhile, prove the next one and send again.
 
         An operation has its id, so one that was stored before the connection broke is a duplicate then.
         """
+        if self._http.is_closed:  # by another thread, which found a new token or address
+            raise HubUnreachable(f"hub {self.url!r} is called in another way by now; try again")
         for _ in range(3):
             try:
                 return self._http.request(method, path, extensions={"trace": _no_new_connection}, **what)
