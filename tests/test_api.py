@@ -1,10 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,8 +11,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from memory_plane import Plane, __version__
-from memory_plane.access import read_token
 from memory_plane.surfaces.api import MAX_BODY, create_app
+from memory_plane.testing.hub import HubProcess
 
 SECONDS = 30
 PORT = 8788
@@ -45,8 +41,8 @@ def hub(plane: Plane) -> Iterator[TestClient]:
         yield client
 
 
-def test_health_needs_no_token(hub: TestClient) -> None:
-    answer = hub.get("/health")
+def test_health_needs_no_token(gate: TestClient) -> None:
+    answer = gate.get("/health")
     assert (answer.status_code, answer.json()) == (200, {"status": "ok", "version": __version__})
 
 
@@ -64,37 +60,37 @@ def test_health_needs_no_token(hub: TestClient) -> None:
         "Bearer é",
     ],
 )
-def test_without_the_token_nothing_is_served(hub: TestClient, plane: Plane, authorization: str | None) -> None:
+def test_without_the_token_nothing_is_served(gate: TestClient, untouched: Plane, authorization: str | None) -> None:
     given = [] if authorization is None else [(b"authorization", authorization.encode())]
     headers = [(b"accept", ACCEPT["accept"].encode()), *given]
     for path in ("/mcp/muse", "/mcp", "/docs", "/anything"):
-        answer = hub.post(path, json=rpc("tools/call", **POST), headers=headers)
+        answer = gate.post(path, json=rpc("tools/call", **POST), headers=headers)
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"] == "Bearer"
         assert TOKEN not in answer.text
-    assert plane.status().operations == 0
+    assert untouched.status().operations == 0
 
 
-def test_two_authorization_headers_are_refused(hub: TestClient) -> None:
+def test_two_authorization_headers_are_refused(gate: TestClient) -> None:
     headers = [("authorization", f"Bearer {TOKEN}"), ("authorization", "Bearer x"), *ACCEPT.items()]
-    assert hub.post("/mcp/muse", json=rpc("ping"), headers=headers).status_code == 401
+    assert gate.post("/mcp/muse", json=rpc("ping"), headers=headers).status_code == 401
 
 
-def test_the_token_in_the_address_does_not_count(hub: TestClient) -> None:
-    assert hub.post(f"/mcp/muse?token={TOKEN}", json=rpc("ping"), headers=ACCEPT).status_code == 401
+def test_the_token_in_the_address_does_not_count(gate: TestClient) -> None:
+    assert gate.post(f"/mcp/muse?token={TOKEN}", json=rpc("ping"), headers=ACCEPT).status_code == 401
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example", "127.0.0.1", "127.0.0.1:80", f"127.0.0.1.evil.example:{PORT}", f"localhost.:{PORT}", ""]
 )
-def test_a_rebound_host_name_is_refused_even_with_the_token(hub: TestClient, host: str) -> None:
-    assert hub.post("/mcp/muse", json=rpc("ping"), headers={**TRUSTED, "host": host}).status_code == 421
-    assert hub.get("/health", headers={"host": host}).status_code == 421
+def test_a_rebound_host_name_is_refused_even_with_the_token(gate: TestClient, host: str) -> None:
+    assert gate.post("/mcp/muse", json=rpc("ping"), headers={**TRUSTED, "host": host}).status_code == 421
+    assert gate.get("/health", headers={"host": host}).status_code == 421
 
 
 @pytest.mark.parametrize("host", [f"localhost:{PORT}", f"[::1]:{PORT}", f"LOCALHOST:{PORT}"])
-def test_every_name_of_loopback_is_served(hub: TestClient, host: str) -> None:
-    assert hub.post("/mcp/muse", json=rpc("ping"), headers={**TRUSTED, "host": host}).status_code == 200
+def test_every_name_of_loopback_is_served(gate: TestClient, host: str) -> None:
+    assert gate.post("/mcp/muse", json=rpc("ping"), headers={**TRUSTED, "host": host}).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -110,21 +106,21 @@ def test_every_name_of_loopback_is_served(hub: TestClient, host: str) -> None:
         "",
     ],
 )
-def test_a_web_page_elsewhere_is_refused_even_with_the_token(hub: TestClient, origin: str) -> None:
-    answer = hub.post("/mcp/muse", json=rpc("ping"), headers={**TRUSTED, "origin": origin})
+def test_a_web_page_elsewhere_is_refused_even_with_the_token(gate: TestClient, origin: str) -> None:
+    answer = gate.post("/mcp/muse", json=rpc("ping"), headers={**TRUSTED, "origin": origin})
     assert answer.status_code == 403
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-def test_a_page_on_loopback_may_call_with_the_token(hub: TestClient) -> None:
-    answer = hub.post("/mcp/muse", json=rpc("ping"), headers={**TRUSTED, "origin": "http://localhost:3000"})
+def test_a_page_on_loopback_may_call_with_the_token(gate: TestClient) -> None:
+    answer = gate.post("/mcp/muse", json=rpc("ping"), headers={**TRUSTED, "origin": "http://localhost:3000"})
     assert answer.status_code == 200
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-def test_a_preflight_gets_no_permission(hub: TestClient) -> None:
+def test_a_preflight_gets_no_permission(gate: TestClient) -> None:
     headers = {"origin": "https://evil.example", "access-control-request-method": "POST"}
-    answer = hub.options("/mcp/muse", headers=headers)
+    answer = gate.options("/mcp/muse", headers=headers)
     assert answer.status_code == 403
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
@@ -132,58 +128,58 @@ def test_a_preflight_gets_no_permission(hub: TestClient) -> None:
 @pytest.mark.parametrize(
     "content_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""]
 )
-def test_what_a_form_can_send_is_refused(hub: TestClient, plane: Plane, content_type: str) -> None:
+def test_what_a_form_can_send_is_refused(gate: TestClient, untouched: Plane, content_type: str) -> None:
     body = json.dumps(rpc("tools/call", **POST))
-    answer = hub.post("/mcp/muse", content=body, headers={**TRUSTED, "content-type": content_type})
+    answer = gate.post("/mcp/muse", content=body, headers={**TRUSTED, "content-type": content_type})
     assert answer.status_code == 415
-    assert plane.status().operations == 0
+    assert untouched.status().operations == 0
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE", "PUT", "PATCH"])
-def test_only_post_reaches_the_tools(hub: TestClient, plane: Plane, method: str) -> None:
-    answer = hub.request(method, "/mcp/muse", json=rpc("tools/call", **POST), headers=TRUSTED)
+def test_only_post_reaches_the_tools(gate: TestClient, untouched: Plane, method: str) -> None:
+    answer = gate.request(method, "/mcp/muse", json=rpc("tools/call", **POST), headers=TRUSTED)
     assert answer.status_code == 405
-    assert plane.status().operations == 0
+    assert untouched.status().operations == 0
 
 
-def test_a_body_beyond_the_limit_is_refused(hub: TestClient) -> None:
+def test_a_body_beyond_the_limit_is_refused(gate: TestClient) -> None:
     headers = {**TRUSTED, "content-type": "application/json"}
-    assert hub.post("/mcp/muse", content=b" " * (MAX_BODY + 1), headers=headers).status_code == 413
+    assert gate.post("/mcp/muse", content=b" " * (MAX_BODY + 1), headers=headers).status_code == 413
 
     def trickle() -> Iterator[bytes]:
         for _ in range(MAX_BODY // 50_000 + 1):
             yield b" " * 50_000
 
-    assert hub.post("/mcp/muse", content=trickle(), headers=headers).status_code == 413
+    assert gate.post("/mcp/muse", content=trickle(), headers=headers).status_code == 413
 
 
-def test_a_websocket_is_closed(hub: TestClient) -> None:
+def test_a_websocket_is_closed(gate: TestClient) -> None:
     from starlette.websockets import WebSocketDisconnect
 
-    with pytest.raises(WebSocketDisconnect), hub.websocket_connect("/mcp/muse", headers=TRUSTED):
+    with pytest.raises(WebSocketDisconnect), gate.websocket_connect("/mcp/muse", headers=TRUSTED):
         pass
 
 
-def test_the_older_generation_works_without_a_session(hub: TestClient) -> None:
+def test_the_older_generation_works_without_a_session(gate: TestClient) -> None:
     client = {"name": "test", "version": "1"}
     opening = rpc("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
-    answer = hub.post("/mcp/muse", json=opening, headers=TRUSTED)
+    answer = gate.post("/mcp/muse", json=opening, headers=TRUSTED)
     assert answer.json()["result"]["serverInfo"]["name"] == "memory-plane"
     assert "mcp-session-id" in answer.headers  # some clients insist on one
-    listed = hub.post("/mcp/muse", json=rpc("tools/list"), headers=TRUSTED).json()["result"]["tools"]
+    listed = gate.post("/mcp/muse", json=rpc("tools/list"), headers=TRUSTED).json()["result"]["tools"]
     assert len(listed) == 7
 
 
-def test_a_session_is_a_name_for_which_nothing_is_kept(hub: TestClient) -> None:
+def test_a_session_is_a_name_for_which_nothing_is_kept(gate: TestClient) -> None:
     client = {"name": "test", "version": "1"}
     opening = rpc("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
-    ids = {hub.post("/mcp/muse", json=opening, headers=TRUSTED).headers["mcp-session-id"] for _ in range(2)}
+    ids = {gate.post("/mcp/muse", json=opening, headers=TRUSTED).headers["mcp-session-id"] for _ in range(2)}
     assert len(ids) == 2
     for id in (*ids, "from before a restart"):
-        listed = hub.post("/mcp/muse", json=rpc("tools/list"), headers={**TRUSTED, "mcp-session-id": id})
+        listed = gate.post("/mcp/muse", json=rpc("tools/list"), headers={**TRUSTED, "mcp-session-id": id})
         assert listed.status_code == 200
-        assert hub.delete("/mcp/muse", headers={**TRUSTED, "mcp-session-id": id}).status_code == 405
-    refused = hub.post("/mcp/muse", json=rpc("initialize"), headers={**TRUSTED, "accept": "text/html"})
+        assert gate.delete("/mcp/muse", headers={**TRUSTED, "mcp-session-id": id}).status_code == 405
+    refused = gate.post("/mcp/muse", json=rpc("initialize"), headers={**TRUSTED, "accept": "text/html"})
     assert refused.status_code >= 400
     assert "mcp-session-id" not in refused.headers
 
@@ -213,19 +209,19 @@ def test_path_or_header_names_the_author(
     assert [thought.agent for thought in plane.pulse().thoughts] == [author]
 
 
-def test_no_name_can_read_and_not_write(hub: TestClient, plane: Plane) -> None:
-    answer = hub.post("/mcp", json=rpc("tools/call", **POST), headers=TRUSTED).json()["result"]
+def test_no_name_can_read_and_not_write(gate: TestClient, untouched: Plane) -> None:
+    answer = gate.post("/mcp", json=rpc("tools/call", **POST), headers=TRUSTED).json()["result"]
     assert answer["isError"]
     assert answer["content"][0]["text"].startswith("agent: this connection names no agent")
-    answer = hub.post("/mcp", json=rpc("tools/call", name="memory_get_pulse", arguments={}), headers=TRUSTED)
+    answer = gate.post("/mcp", json=rpc("tools/call", name="memory_get_pulse", arguments={}), headers=TRUSTED)
     assert answer.json()["result"]["structuredContent"]["recent"] == []
 
 
 @pytest.mark.parametrize(
     ("path", "headers"), [("/mcp/muse", {"x-memory-plane-agent": "grok"}), ("/mcp/two%20words", {}), ("/mcp/%00", {})]
 )
-def test_a_name_in_doubt_is_refused(hub: TestClient, path: str, headers: dict[str, str]) -> None:
-    answer = hub.post(path, json=rpc("ping"), headers={**TRUSTED, **headers})
+def test_a_name_in_doubt_is_refused(gate: TestClient, path: str, headers: dict[str, str]) -> None:
+    answer = gate.post(path, json=rpc("ping"), headers={**TRUSTED, **headers})
     assert answer.status_code == 400
     assert answer.json()["error"].startswith("agent: ")
 
@@ -249,42 +245,23 @@ def test_a_slow_call_does_not_hold_up_others(plane: Plane, monkeypatch: pytest.M
 # --- the whole process -------------------------------------------------------------------------------------------
 
 
-UP = """
-import sys
-from memory_plane import Plane
-from memory_plane.surfaces.hub import serve
-with Plane() as plane:
-    serve(plane, "127.0.0.1", int(sys.argv[1]))
-"""
-
-
-def start_up(home: Path, port: int = 0) -> subprocess.Popen[str]:
-    environment = {**os.environ, "MEMORY_PLANE_HOME": str(home), "MEMORY_PLANE_PLUGINS__ENABLED": "[]"}
-    command = [sys.executable, "-c", UP, str(port)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-
-
-def test_the_sdk_client_talks_to_up(home: Path) -> None:
+def test_the_sdk_client_talks_to_up(home: Path, tmp_path: Path) -> None:
     from mcp.client import Client
     from mcp.client.streamable_http import streamable_http_client
 
-    async def converse(url: str) -> str:
+    async def converse(hub: HubProcess) -> str:
         # The SDK's client is built on its own copy of httpx.
         from mcp.shared._httpx_utils import create_mcp_http_client
 
-        headers = {"authorization": f"Bearer {read_token(home)}"}
+        headers = {"authorization": f"Bearer {hub.token}"}
         async with (
             create_mcp_http_client(headers=headers) as http,
-            Client(streamable_http_client(f"{url}/mcp/muse", http_client=http)) as client,
+            Client(streamable_http_client(f"{hub.url}/mcp/muse", http_client=http)) as client,
         ):
             return str((await client.call_tool("memory_post_thought", {"text": "hello"})).structured_content["state"])
 
-    with start_up(home) as process:
-        try:
-            assert process.stdout is not None
-            url = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
-            assert url is not None
-            assert anyio.run(converse, url.group()) == "stored"
-        finally:
-            process.terminate()
-            process.communicate(timeout=SECONDS)
+    process = HubProcess(tmp_path / "hub")
+    try:
+        assert anyio.run(converse, process) == "stored"
+    finally:
+        process.stop()

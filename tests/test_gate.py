@@ -8,8 +8,6 @@ import logging
 import traceback
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
-from shutil import copy
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -19,8 +17,6 @@ from starlette.testclient import TestClient
 from memory_plane import Plane, models
 from memory_plane.access import agent_token, key_id, proof, verify
 from memory_plane.errors import StoreError
-from memory_plane.plugins import PluginManager
-from memory_plane.settings import PluginChoice, Settings
 from memory_plane.surfaces import limits
 from memory_plane.surfaces.api import create_app
 from memory_plane.surfaces.limits import MAX_BODY, MAX_SYNC_BODY
@@ -52,23 +48,6 @@ def serve(plane: Plane, **options: Any) -> TestClient:
 @pytest.fixture
 def hub(plane: Plane) -> Iterator[TestClient]:
     with serve(plane) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
-def untouched(tmp_path_factory: pytest.TempPathFactory, empty_database: Path) -> Iterator[Plane]:
-    """A memory that none of the attacks may change, one for all of them: they are asked sooner than it is made."""
-    home = tmp_path_factory.mktemp("home")
-    copy(empty_database, home / "memory.db")
-    with Plane(Settings(home=home, plugins=PluginChoice(enabled=[])), plugins=PluginManager()) as plane:
-        yield plane
-        assert plane.status().operations == 0
-
-
-@pytest.fixture(scope="module")
-def gate(untouched: Plane) -> Iterator[TestClient]:
-    """The hub of that memory."""
-    with serve(untouched) as client:
         yield client
 
 
