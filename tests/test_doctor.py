@@ -57,6 +57,16 @@ def test_sound_memory_is_well(plane: Plane) -> None:
     }  # fmt: skip
 
 
+def test_memory_that_a_hub_elsewhere_does_not_hear_of_is_noted(plane: Plane) -> None:
+    plane.post("Ann likes tea", agent="muse")
+    there, again = (
+        HubSettings(url="http://nas.invalid"),
+        SyncSettings(url="http://nas.invalid", token=SecretStr("x" * 40)),
+    )
+    assert "stays in the database" in look(Settings(home=plane.home, hub=there))["database"].detail
+    assert "is sound" in look(Settings(home=plane.home, hub=there, sync=again))["database"].detail
+
+
 def test_damaged_database_is_named(plane: Plane) -> None:
     plane.database.close()
     (plane.home / "memory.db").write_bytes(b"no database at all" * 300)

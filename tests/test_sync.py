@@ -118,6 +118,16 @@ def test_sync_breaks_off_where_the_hub_is_gone_and_goes_on_later(plane: Plane, h
     assert exchange(plane, there) == SyncReport(pushed=1)
 
 
+def test_command_makes_no_database_where_the_memory_is_elsewhere(
+    home: Path, hub: HubProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_PLANE_HUB_URL", hub.url)
+    monkeypatch.setenv("MEMORY_PLANE_HUB__TOKEN", hub.token)
+    done = CliRunner().invoke(main, ["sync"], obj=Session())
+    assert (done.exit_code, done.stdout.split()) == (0, ["waiting", "0", "taken", "in", "0"])
+    assert not (home / "memory.db").exists()
+
+
 def test_command_sends_takes_in_and_exchanges(plane: Plane, hub: HubProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     plane.post("from the laptop", agent="muse")
     runner = CliRunner()

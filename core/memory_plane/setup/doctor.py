@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 from memory_plane import presence, schema, spool
 from memory_plane.access import read_token, token_path
@@ -87,6 +88,14 @@ def _database(settings: Settings) -> Iterator[Finding]:
             yield Finding(what="database", state="wrong", detail=complaint, remedy=remedy)
         if not complaints:
             yield Finding(what="database", state="ok", detail=f"is sound, at revision {revision}")
+        if _is_elsewhere(settings.hub.url) and settings.sync.url is None:
+            detail = f"what is written while {settings.hub.url} is away stays in the database of this machine"
+            remedy = "set sync.url and sync.token to that hub, or move memory.db away and have what is missed queued"
+            yield Finding(what="database", state="note", detail=detail, remedy=remedy)
+
+
+def _is_elsewhere(url: str | None) -> bool:
+    return url is not None and urlsplit(url).hostname not in ("127.0.0.1", "::1", "localhost")
 
 
 def _hub(settings: Settings) -> Iterator[Finding]:

@@ -29,7 +29,8 @@ def sync(session: Session, url: str | None, new_identity: bool, as_json: bool) -
     told: dict[str, object] = {"waiting": session.client.flush()}
     there = peer(session.settings, url)
     if there is None:
-        told |= {"taken_in": session.plane.ingest().stored}
+        kept_here = session.settings.hub.url is None or session.client.has_database()
+        told |= {"taken_in": session.plane.ingest().stored if kept_here else 0}
     else:
         with there:
             if new_identity:
