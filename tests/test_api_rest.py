@@ -37,6 +37,13 @@ def hub(plane: Plane) -> Iterator[TestClient]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def idle(untouched: Plane) -> Iterator[TestClient]:
+    """A hub that stores nothing of what it is asked here, one for all of it."""
+    with serve(untouched) as client:
+        yield client
+
+
 def record(number: int, **more: Any) -> dict[str, Any]:
     at = f"2026-01-05T09:00:{number % 60:02}Z"
     return {"op": "thought", "agent": "muse", "created_at": at, "body": {"text": f"thought {number}"}} | more
@@ -45,8 +52,8 @@ def record(number: int, **more: Any) -> dict[str, Any]:
 # --- writes ------------------------------------------------------------------------------------------------------
 
 
-def test_every_operation_has_an_endpoint_with_an_example(hub: TestClient) -> None:
-    paths = hub.get("/openapi.json").json()["paths"]
+def test_every_operation_has_an_endpoint_with_an_example(idle: TestClient) -> None:
+    paths = idle.get("/openapi.json").json()["paths"]
     assert set(EXAMPLES) == set(BODIES)
     for op in BODIES:
         content = paths[f"/api/{op}"]["post"]["requestBody"]["content"]["application/json"]
@@ -106,13 +113,13 @@ def test_the_header_names_the_author_where_the_body_does_not(hub: TestClient, pl
     ],
 )
 def test_a_refusal_names_the_field_and_stores_nothing(
-    hub: TestClient, plane: Plane, op: str, body: dict[str, Any], detail: str
+    idle: TestClient, untouched: Plane, op: str, body: dict[str, Any], detail: str
 ) -> None:
-    answer = hub.post(f"/api/{op}", content=json.dumps(body), headers={"content-type": "application/json"})
+    answer = idle.post(f"/api/{op}", content=json.dumps(body), headers={"content-type": "application/json"})
     assert answer.status_code == 422
     assert answer.json()["state"] == "refused"
     assert answer.json()["detail"].startswith(detail)
-    assert plane.status().operations == 0
+    assert untouched.status().operations == 0
 
 
 # --- reads -------------------------------------------------------------------------------------------------------
@@ -226,16 +233,16 @@ def test_a_page_is_rendered_now(hub: TestClient, plane: Plane, name: str, kind: 
         ("events?since=x&x=y", "x: unknown parameter"),
     ],
 )
-def test_a_wrong_parameter_is_named(hub: TestClient, path: str, error: str) -> None:
-    answer = hub.get(f"/api/{path}")
+def test_a_wrong_parameter_is_named(idle: TestClient, path: str, error: str) -> None:
+    answer = idle.get(f"/api/{path}")
     assert answer.status_code == 422
     assert answer.json()["error"].startswith(error)
     assert "\n" not in answer.json()["error"]
 
 
 @pytest.mark.parametrize("path", ["/api", "/api/", "/api/nothing", "/", "/api/pulse/", "/api/memories", "/redoc"])
-def test_what_is_not_there_is_told_as_json(hub: TestClient, path: str) -> None:
-    answer = hub.get(path)
+def test_what_is_not_there_is_told_as_json(idle: TestClient, path: str) -> None:
+    answer = idle.get(path)
     assert (answer.status_code, answer.json()) == (404, {"error": "Not Found"})
 
 
@@ -299,9 +306,9 @@ def test_half_a_character_in_one_record_hurts_no_other(hub: TestClient) -> None:
     ],
 )
 def test_a_batch_that_is_none_is_refused_whole(
-    hub: TestClient, plane: Plane, body: dict[str, Any], status: int, error: str
+    idle: TestClient, untouched: Plane, body: dict[str, Any], status: int, error: str
 ) -> None:
-    answer = hub.post("/api/sync", json=body)
+    answer = idle.post("/api/sync", json=body)
     assert answer.status_code == status
     assert answer.json()["error"].startswith(error)
 
