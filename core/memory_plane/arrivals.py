@@ -10,7 +10,7 @@ from uuid import UUID
 from memory_plane.errors import Refused
 from memory_plane.operations import parse_operation
 from memory_plane.store.feed import Delivery
-from memory_plane.types import Operation, Receipt
+from memory_plane.types import EPOCH, Operation, Receipt
 
 
 def read(
@@ -51,9 +51,12 @@ def _operation(record: Mapping[str, Any]) -> tuple[Operation, datetime | None]:
     if given is None:
         return operation, None
     try:
-        stamp = datetime.fromisoformat(given).astimezone(UTC)
+        stamp = datetime.fromisoformat(given)
+        stamp = stamp.astimezone(UTC) if stamp.tzinfo else EPOCH
     except (TypeError, ValueError, OverflowError):
         raise Refused("effective_at: is no ISO 8601 time") from None
+    if stamp <= EPOCH:
+        raise Refused("effective_at: is out of range, or has no time zone")
     if stamp >= operation.created_at:
         raise Refused("effective_at: is not before created_at")
     return operation, stamp

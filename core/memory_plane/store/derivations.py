@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select, tuple_
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
-from memory_plane.store import attention, graph, items, log, marks
+from memory_plane.store import attention, cursors, graph, items, log, marks
 from memory_plane.store.codec import Derivation, decode, encode
 from memory_plane.types import Memory, Mention
 
@@ -19,7 +19,8 @@ _visible = {
     table: Prepared(select(table.c.visible).where(table.c.seq == bindparam("row")))
     for table in (models.thoughts, models.facts)
 }
-_next_change = select(func.coalesce(func.max(_derivations.c.changed), 0) + 1)
+_last_change = Prepared(select(func.max(_derivations.c.changed)))
+_CHANGE = "late answers"  # no plugin has a space in its name
 _of_memory = Prepared(
     select(_derivations.c.plugin, _derivations.c.version, _derivations.c.rank, _derivations.c.answer)
     .where(_derivations.c.seq == bindparam("row"))
@@ -93,8 +94,20 @@ def keep(
         version=derivation.version,
         answer=encode(memory, derivation),
         received_from=peer,
-        changed=connection.execute(_next_change).scalar_one() if late else None,
+        changed=_number(connection) if late else None,
     )
+
+
+def latest_change(connection: Connection) -> int:
+    """Return the number of the latest late answer, also of one that is not here any more."""
+    return max(int(cursors.get(connection, _CHANGE) or 0), _last_change.scalar(connection) or 0)
+
+
+def _number(connection: Connection) -> int:
+    """Give out the next number; none is given out twice, since a peer would take the second for the first."""
+    number = latest_change(connection) + 1
+    cursors.put(connection, _CHANGE, str(number))
+    return number
 
 
 def fold(connection: Connection, seq: int, memory: Memory, at: datetime, derivation: Derivation) -> None:

@@ -7,6 +7,7 @@ What came from a store is never told to that store again.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,8 +27,8 @@ from memory_plane.types import Changes, Memory
 
 logger = logging.getLogger(__name__)
 
-MAX_BYTES = 4_000_000
-"""How much text one answer holds at most, but for its last record."""
+MAX_BYTES = 4_500_000
+"""How large one answer is as JSON, which leaves room in a request of 5 MB; a memory that is larger comes alone."""
 FROM_A_FILE = "00000000-0000-0000-0000-000000000000"
 """The peer that stands for an export: what it holds was first taken elsewhere, and is told to every store."""
 _IDENTITY = "store id"  # no plugin has a space in its name
@@ -69,7 +70,7 @@ def changes(connection: Connection, since: str | None, peer: str | None, limit: 
     """
     after, heard = _position(since)
     last = connection.execute(select(func.coalesce(func.max(_log.c.seq), 0))).scalar_one()
-    latest = connection.execute(select(func.coalesce(func.max(_derivations.c.changed), 0))).scalar_one()
+    latest = derivations.latest_change(connection)
     if after > last or heard > latest:
         raise Refused("since: lies behind the end of this memory; start again from the beginning")
     unanswered = select(func.min(_queue.c.seq)).where(_queue.c.plugin == enrichment.INLINE, _queue.c.tries == 0)
@@ -77,25 +78,34 @@ def changes(connection: Connection, since: str | None, peer: str | None, limit: 
     end = last if barrier is None else min(last, barrier - 1)
     operations: list[Mapping[str, Any]] = []
     answers: list[Mapping[str, Any]] = []
-    size, more = 0, False
+    size = 0
     for seq, operation, effective_at in log.between(connection, after, end, peer):
-        if len(operations) == limit or size > MAX_BYTES:
-            more = True
-            break
         record = record_of(operation)
         if effective_at != operation.created_at:
             record["effective_at"] = iso(effective_at)
-        operations.append(record)
         told = [_answer(operation.id, *row) for row in derivations.answers(connection, seq)]
+        size += sum(map(_size, (record, *told)))
+        if operations and (len(operations) == limit or size > MAX_BYTES):
+            return Changes(
+                operations=tuple(operations), derivations=tuple(answers), cursor=f"{after}.{heard}", more=True
+            )
+        operations.append(record)
         answers += told
-        size += sum(len(one["answer"]) for one in told) + sum(len(str(value)) for value in operation.body.values())
         after = seq
-    if not more:
-        after = max(after, end)
+    after = max(after, end)
     late = _late(connection, heard, after, peer, limit)
-    answers += [_answer(*row[1:]) for row in late]
-    heard, more = (late[-1].changed, True) if len(late) == limit else (latest, more)
-    return Changes(operations=tuple(operations), derivations=tuple(answers), cursor=f"{after}.{heard}", more=more)
+    for changed, *row in late:
+        answer = _answer(*row)
+        size += _size(answer)
+        if (operations or answers) and size > MAX_BYTES:
+            break
+        answers.append(answer)
+        heard = changed
+    else:
+        heard = heard if len(late) == limit else latest
+    return Changes(
+        operations=tuple(operations), derivations=tuple(answers), cursor=f"{after}.{heard}", more=heard < latest
+    )
 
 
 def take_in(
@@ -134,12 +144,13 @@ def _position(since: str | None) -> tuple[int, int]:
 
 
 def _late(connection: Connection, heard: int, end: int, peer: str | None, limit: int) -> Sequence[Any]:
-    """Return the late answers about what was passed on; those about later operations travel with them."""
+    """Return the late answers about what was passed on, or came from `peer`; those about others travel with them."""
     row = _derivations.c
     chosen = (
         select(row.changed, _log.c.id, row.plugin, row.version, row.rank, row.answer)
         .join(_log, _log.c.seq == row.seq)
-        .where(row.changed > heard, row.seq <= end, _not_from(row.received_from, peer))
+        .where(row.changed > heard, or_(row.seq <= end, _log.c.received_from == (peer or "")))
+        .where(_not_from(row.received_from, peer))
         .order_by(row.changed)
         .limit(limit)
     )
@@ -148,6 +159,10 @@ def _late(connection: Connection, heard: int, end: int, peer: str | None, limit:
 
 def _not_from(column: Any, peer: str | None) -> ColumnElement[bool]:
     return or_(column.is_(None), column != peer)
+
+
+def _size(record: Mapping[str, Any]) -> int:
+    return len(json.dumps(record, ensure_ascii=False).encode())
 
 
 def _answer(memory: str, plugin: str, version: str, rank: int, answer: str) -> dict[str, Any]:
