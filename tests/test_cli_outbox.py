@@ -57,6 +57,17 @@ def test_empty_outbox_says_so_and_makes_no_home(run: Callable[..., Result], tmp_
     assert run("retry", "--all").stderr == "no dead letters\n"
 
 
+def test_status_of_a_hub_that_is_away_tells_what_waits(
+    home: Path, outbox: Outbox, operation: MakeOperation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outbox.append(operation(text="one"), operation(text="two"))
+    monkeypatch.setenv("MEMORY_PLANE_HUB_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("MEMORY_PLANE_HUB__TOKEN", "x" * 40)
+    result = CliRunner().invoke(main, ["--home", str(home), "status"])
+    assert result.exit_code == 1
+    assert result.stderr.endswith("; 2 writes wait: memory-plane outbox list\n")
+
+
 def test_list_shows_what_waits_in_its_order(
     run: Callable[..., Result], outbox: Outbox, operation: MakeOperation
 ) -> None:

@@ -59,12 +59,12 @@ def test_sound_memory_is_well(plane: Plane) -> None:
 
 def test_memory_that_a_hub_elsewhere_does_not_hear_of_is_noted(plane: Plane) -> None:
     plane.post("Ann likes tea", agent="muse")
-    there, again = (
-        HubSettings(url="http://nas.invalid"),
-        SyncSettings(url="http://nas.invalid", token=SecretStr("x" * 40)),
-    )
-    assert "stays in the database" in look(Settings(home=plane.home, hub=there))["database"].detail
-    assert "is sound" in look(Settings(home=plane.home, hub=there, sync=again))["database"].detail
+    url, token = "http://nas.invalid", SecretStr("x" * 40)
+    found = look(Settings(home=plane.home, hub=HubSettings(url=url, token=token)))
+    assert "stays in the database" in found["database"].detail
+    assert found["hub"].remedy.startswith("start that hub, ")
+    both = Settings(home=plane.home, hub=HubSettings(url=url), sync=SyncSettings(url=url, token=token))
+    assert "is sound" in look(both)["database"].detail
 
 
 def test_damaged_database_is_named(plane: Plane) -> None:

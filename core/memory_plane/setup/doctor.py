@@ -112,14 +112,15 @@ def _hub(settings: Settings) -> Iterator[Finding]:
         return
     wait = settings.client
     with Hub(url, token, connect=wait.connect_remote, answer=wait.answer, certificate=settings.hub.certificate) as hub:
-        yield _reached("hub", hub, remedy="memory-plane up, or correct hub.url and hub.token")
+        start = "start that hub" if _is_elsewhere(url) else "memory-plane up"
+        yield _reached("hub", hub, remedy=f"{start}, or correct hub.url, hub.token and hub.certificate")
 
 
 def _sync(settings: Settings) -> Iterator[Finding]:
     there = peer(settings)
     if there is not None:
         with there:
-            yield _reached("sync", there, remedy="start that hub, or correct sync.url and sync.token")
+            yield _reached("sync", there, remedy="start that hub, or correct sync.url, sync.token and sync.certificate")
 
 
 def _reached(what: str, hub: Hub, *, remedy: str) -> Finding:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memory_plane.errors import HubUnreachable
 from memory_plane.surfaces.cli.guard import tell
 from memory_plane.surfaces.cli.options import examples, json_option, pass_session
 from memory_plane.surfaces.cli.output import plain, print_json, print_pairs, print_table, progress
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 @pass_session
 def status(session: Session, as_json: bool) -> None:
     """Show where the memory lives, how much it holds and what waits."""
-    found = session.client.status()
+    try:
+        found = session.client.status()
+    except HubUnreachable as error:
+        raise HubUnreachable(f"{error}; {session.client.queued()[0]} writes wait: memory-plane outbox list") from error
     if as_json:
         print_json(found)
         return
