@@ -18,6 +18,18 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_every_anchor_is_a_heading(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?://)([^)#\s]*)#([^)\s]+)\)", page.read_text("utf-8"))
+    assert [(file, name) for file, name in links if name not in anchors(page.parent / file if file else page)] == []
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that a page's headings get."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_index_lists_every_page() -> None:
     listed = set(LINK.findall((ROOT / "docs" / "index.md").read_text("utf-8")))
     assert listed == {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from memory_plane import Plane
+from memory_plane import Client, Plane
 from memory_plane.errors import HubUnreachable, MemoryPlaneError
 from memory_plane.remote import Hub
 from memory_plane.settings import Settings
@@ -126,6 +126,11 @@ def test_command_makes_no_database_where_the_memory_is_elsewhere(
     done = CliRunner().invoke(main, ["sync"], obj=Session())
     assert (done.exit_code, done.stdout.split()) == (0, ["waiting", "0", "taken", "in", "0"])
     assert not (home / "memory.db").exists()
+
+    hub.kill()
+    with Client(Settings.load(home=home)) as client:
+        assert client.post("Ann likes tea", agent="muse").state == "queued"
+    assert CliRunner().invoke(main, ["sync"], obj=Session()).exit_code == 1
 
 
 def test_command_sends_takes_in_and_exchanges(plane: Plane, hub: HubProcess, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,5 +44,5 @@ def sync(session: Session, url: str | None, new_identity: bool, as_json: bool) -
         print_json(told)
     else:
         print_pairs((name.replace("_", " "), value) for name, value in told.items())
-    if told.get("refused"):
+    if told.get("refused") or told["waiting"]:
         raise click.exceptions.Exit(1)
