@@ -128,6 +128,19 @@ def test_longest_text_is_taken() -> None:
     assert len(make(text="x" * MAX_TEXT).body["text"]) == MAX_TEXT
 
 
+@pytest.mark.parametrize(
+    ("op", "field", "text"),
+    [
+        ("thought", "text", "\x00" * (MAX_TEXT // 2)),
+        ("thought", "text", "password=hunter2abc " * (MAX_TEXT // 20)),
+        ("heartbeat", "focus", "a " * 246 + "password=hunter2abc"),
+    ],
+)
+def test_what_no_other_machine_would_take_is_refused_here_too(op: str, field: str, text: str) -> None:
+    with pytest.raises(Refused, match=f"^{field}: "):
+        make(op, **{field: text})
+
+
 @pytest.mark.parametrize("op", OPS)
 def test_every_operation_can_be_written(op: str) -> None:
     operation = make(op)

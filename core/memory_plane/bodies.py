@@ -21,13 +21,14 @@ _NUMBER = re.compile(r"\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?\s*", re.IGNORECASE)
 def _text(value: Any) -> Any:
     if not isinstance(value, str):
         return value
+    value = value.replace("\x00", "\N{REPLACEMENT CHARACTER}")
     try:
         size = len(value.encode())
     except UnicodeEncodeError:
         raise PydanticCustomError("unicode", "holds half a character (a lone surrogate)") from None
     if size > MAX_TEXT:
         raise PydanticCustomError("too_long", f"is {size:,} bytes long; at most {MAX_TEXT:,} are taken") from None
-    return value.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    return value
 
 
 def _uuid(value: Any) -> Any:
