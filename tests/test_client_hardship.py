@@ -6,6 +6,7 @@ import multiprocessing
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 from typing import Any
 
 import pytest
@@ -132,6 +133,17 @@ def _write_some(mine: Client, name: str, count: int) -> None:
         found = mine.get(receipt.id)
         assert found is not None
         assert found["body"]["text"] == f"{name} {number}"
+
+
+def test_copy_of_a_home_writes_to_itself_while_the_hub_of_the_original_is_up(
+    hub: HubProcess, open_client: Open, tmp_path: Path
+) -> None:
+    kept = ignore_patterns("hub.sock", "memory.db-*")
+    copy = copytree(hub.home, tmp_path / "copy", ignore=kept)
+    assert open_client(None, None, of=copy).post("only here", agent="muse").state == "stored"
+    for home, count in ((hub.home, 0), (copy, 1)):
+        with Plane(Settings(home=home)) as plane:
+            assert len(plane.thoughts()) == count
 
 
 @pytest.mark.parametrize("by_hub", [True, False])

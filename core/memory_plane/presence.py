@@ -34,11 +34,17 @@ class Presence:
 
 
 def read(home: Path) -> Presence | None:
-    """Return what the last hub of this home left, None where nothing is; it may be dead, only the lock can tell."""
+    """Return what the last hub of this home left, None where nothing is; it may be dead, only the lock can tell.
+
+    What came along in a copy of a home speaks of the hub of the original, which is not to get the copy's writes.
+    """
     try:
         with (home / FILE).open("rb") as file:
-            said = Presence(**json.loads(file.read(_LARGEST)))
-    except (OSError, ValueError, TypeError, RecursionError):
+            found = json.loads(file.read(_LARGEST))
+        if found.pop("folder", _folder(home)) != _folder(home):
+            return None
+        said = Presence(**found)
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
     whole = all(isinstance(text, str) for text in (said.url, said.version, said.started_at))
     return said if whole and type(said.pid) is int and said.pid > 1 else None
@@ -50,10 +56,16 @@ def write(home: Path, presence: Presence) -> None:
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(asdict(presence), file)
+            json.dump(asdict(presence) | {"folder": _folder(home)}, file)
         draft.replace(home / FILE)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _folder(home: Path) -> str:
+    """Return what tells this folder from a copy of it, by whatever name it is called."""
+    found = home.stat()
+    return f"{found.st_dev}:{found.st_ino}"
 
 
 def remove(home: Path) -> None:
