@@ -73,6 +73,20 @@ def test_secret_is_cut_out_of_a_line_and_of_its_trace(handler: LogFile, path: Pa
     assert "abcdefghijklmnopqrstuvwxyz" not in written
 
 
+def test_verbose_shows_neither_secrets_nor_what_is_searched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = Log(str(tmp_path), verbose=True)
+    try:
+        logging.getLogger("httpx").info("HTTP Request: GET /api/recall?q=tea")
+        logging.getLogger("plane").info("password=hunter2-Zx81! is wrong")
+    finally:
+        log.close()
+    shown = capsys.readouterr().err
+    assert "is wrong" in shown
+    for written in (shown, log.path.read_text("utf-8")):
+        assert "hunter2" not in written
+        assert "tea" not in written
+
+
 @posix
 def test_standard_streams_follow_the_log_into_its_next_file(path: Path) -> None:
     code = f"""if True:

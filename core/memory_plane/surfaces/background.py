@@ -57,7 +57,7 @@ def start(settings: Settings, *options: str) -> Presence:
     while monotonic() < deadline:
         with suppress(subprocess.TimeoutExpired):
             process.wait(0.05)
-            said = last_line(log).removeprefix("memory-plane: ")
+            said = last_line(log).removeprefix("memory-plane: ") or f"it ended with {process.returncode}"
             raise MemoryPlaneError(f"the hub did not start: {said}  (more is in {log})")
         there = presence.read(settings.home)
         if there is not None and there.pid == process.pid and answers(there.url):

@@ -19,6 +19,7 @@ from threading import Thread, Timer
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from memory_plane import __version__, garbage, presence
 from memory_plane.access import TokenFile, ensure_token, token_path
@@ -40,6 +41,10 @@ LAST_ANSWERS = 8
 """Seconds that requests under way have to end when the hub does."""
 PATIENCE = 5
 """Seconds after these until the hub ends although a call, such as a plugin's tool, does not."""
+HEADERS = 10.0
+"""Seconds that a connection may take to ask for something, or for more."""
+MOST_CONNECTIONS = 512
+"""How many are open at a time: each is a file, and a process may have about a thousand."""
 
 Certificate = tuple[Path, Path]
 
@@ -59,7 +64,7 @@ def serve(plane: Plane, host: str, port: int) -> None:
 def _serve(plane: Plane, host: str, listener: socket.socket, certificate: Certificate | None) -> None:
     hub, port = plane.settings.hub, listener.getsockname()[1]
     url = address(host, port, hub.names, secure=certificate is not None)
-    names = [*hub.names, *([] if is_loopback(host) or _is_everywhere(host) else [host])]
+    names = [*hub.names, *([] if _is_everywhere(host) else [host])]
     ensure_token(plane.home)  # what is wrong with it is told now and not at the first request
     app = create_app(plane, token=TokenFile(plane.home), port=port, names=names)
 
@@ -110,6 +115,28 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+class _Impatient(AutoHTTPProtocol):  # type: ignore[valid-type, misc]
+    """Closes connections that ask for nothing: many of them would keep the hub from everybody, without a token."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for a request, unless there are too many already."""
+        super().connection_made(transport)
+        self._patience = self.loop.call_later(HEADERS, self._look, None)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self._patience.cancel()
+        super().connection_lost(exc)
+
+    def _look(self, before: Any) -> None:
+        if self.cycle is before and (before is None or before.response_complete):
+            self.transport.close()
+        else:
+            self._patience = self.loop.call_later(HEADERS, self._look, self.cycle)
+
+
 def _leave() -> None:
     """End the process while a thread of it hangs, which no other way does; what was acknowledged is on disk."""
     logger.error("a call has not ended in time; the hub ends without it")
@@ -121,6 +148,7 @@ def _configuration(app: Any, certificate: Certificate | None) -> uvicorn.Config:
     files = {} if certificate is None else {"ssl_certfile": certificate[0], "ssl_keyfile": certificate[1]}
     return uvicorn.Config(
         app,
+        http=_Impatient,
         log_config=None,
         access_log=False,
         server_header=False,

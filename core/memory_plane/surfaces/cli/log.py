@@ -53,6 +53,7 @@ class Log:
         if verbose:
             self._handlers.append(_Screen())
             logging.root.setLevel(logging.INFO)
+            logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells addresses, and with them what is searched
         for handler in self._handlers:
             logging.root.addHandler(handler)
 
@@ -128,8 +129,11 @@ class _Screen(logging.Handler):
     """Lines without traces on stderr."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        from memory_plane.redact import redact
+
         with suppress(OSError):
-            click.echo(f"{record.levelname.lower()} {record.name}: {one_line(record.getMessage())}", err=True)
+            line = f"{record.levelname.lower()} {record.name}: {one_line(record.getMessage())}"
+            click.echo(redact(line), err=True)
 
 
 def _is_open_at(descriptor: int, path: str) -> bool:
