@@ -186,6 +186,41 @@ def test_deferred_plugin_that_is_gone_is_given_up_in_the_end(make_plane: MakePla
     assert plane.status().waiting == 0
 
 
+class Killed(BaseException):
+    """What ends a process, which no guard catches."""
+
+
+class FatalPlugin(NamesPlugin):
+    """Ends every process that asks it about a bomb."""
+
+    @hookimpl
+    def extract(self, memory: Memory) -> Extraction:
+        if "bomb" in memory.text:
+            raise Killed
+        found: Extraction = NamesPlugin.extract(self, memory)
+        return found
+
+
+def test_memory_that_ends_each_process_holds_up_neither_writes_nor_peers_for_ever(make_plane: MakePlane) -> None:
+    with pytest.raises(Killed):
+        make_plane(FatalPlugin()).post("Ann has a bomb", agent="muse")
+    assert make_plane(FatalPlugin()).changes().operations == ()  # it might come to an end yet
+    with pytest.raises(Killed):
+        make_plane(FatalPlugin()).post("Ann met Bob", agent="muse")
+    plane = make_plane(FatalPlugin())
+    assert plane.post("Ann met Cid", agent="muse").state == "stored"
+    plane.work_queue()
+    assert len(plane.changes().operations) == 3
+    assert len(plane.graph().edges) == 2
+    now = datetime.now(UTC)
+    for tries in range(1, MAX_TRIES - 1):
+        with pytest.raises(Killed):
+            plane._pipeline.work(now + FIRST_RETRY * 2 ** (tries + 1))
+        now += FIRST_RETRY * 2 ** (tries + 1)
+    plane._pipeline.work(now + FIRST_RETRY * 2**MAX_TRIES)
+    assert plane.status().waiting == 0
+
+
 def test_enrichment_that_a_crash_cut_short_is_made_good(make_plane: MakePlane) -> None:
     class DiesPlugin(NamesPlugin):
         dies = True

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_TRIES = 8
-"""After so many failed tries a deferred plugin's answer is no longer waited for."""
+"""After so many failed tries a plugin's answer is no longer waited for."""
 ATTEMPTS = 4
 """How often a memory is asked about anew because others founded nodes of its names meanwhile."""
 LEFT = 20
@@ -194,14 +194,19 @@ class Pipeline:
             entries = enrichment.due(connection, now, limit)
         return sum(self._defer(plugin, seq, tries, now) for plugin, seq, tries in entries)
 
-    def _enrich_safely(self, seq: int, memory: Memory, at: datetime, *, late: bool) -> None:
-        """The memory is stored: what goes wrong here is for the log, and the queue will have it done again."""
+    def _enrich_safely(self, seq: int, memory: Memory, at: datetime, *, late: bool, noted: bool = False) -> None:
+        """The memory is stored: what goes wrong here is for the log, and the queue will have it done again.
+
+        `noted`: the queue knows of this try already.
+        """
         try:
             self.enrich(seq, memory, at, late=late)
         except Exception:
             if self._plugins.strict:
                 raise
             logger.warning("memory %s is stored, but could not be enriched", memory.id, exc_info=True)
+            if noted:
+                return
             with suppress(StoreError), self._database.writing(durable=False) as connection:
                 again = datetime.now(UTC) + FIRST_RETRY
                 enrichment.postpone(connection, enrichment.INLINE, seq, again, "could not be enriched")
@@ -210,13 +215,13 @@ class Pipeline:
         """Enrich what a process that died left undone, a little at each start; `work` does the rest."""
         with self._database.reading() as connection:
             left = [entry for entry in enrichment.due(connection, now, LEFT) if entry[0] == enrichment.INLINE]
-        for _, row, _ in left:
+        for _, row, tries in left:
             if row < seq:
-                self._enrich_again(row)
+                self._enrich_again(row, tries, now)
 
     def _defer(self, plugin: str, seq: int, tries: int, now: datetime) -> bool:
         if plugin == enrichment.INLINE:
-            return self._enrich_again(seq)
+            return self._enrich_again(seq, tries, now)
         with self._database.reading() as connection:
             stored = log.memory(connection, seq)
             inputs = None if stored is None else self._inputs(connection, seq, stored[0])
@@ -232,11 +237,18 @@ class Pipeline:
                 derivations.record(connection, seq, *stored, [answer], late=True)
         return isinstance(answer, Derivation)
 
-    def _enrich_again(self, seq: int) -> bool:
-        with self._database.reading() as connection:
+    def _enrich_again(self, seq: int, tries: int, now: datetime) -> bool:
+        """Note the try before it is made: a memory that ends each process which looks at it must not do so for ever."""
+        with self._database.writing(durable=False) as connection:
             stored = log.memory(connection, seq)
+            if stored is None or tries + 1 >= MAX_TRIES:
+                enrichment.done(connection, enrichment.INLINE, seq)
+                stored = None
+            else:
+                again = now + FIRST_RETRY * 2**tries
+                enrichment.postpone(connection, enrichment.INLINE, seq, again, "has not come to an end")
         if stored is not None:
-            self._enrich_safely(seq, *stored, late=True)
+            self._enrich_safely(seq, *stored, late=True, noted=True)
         return stored is not None
 
     def _inputs(
