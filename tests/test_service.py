@@ -378,3 +378,8 @@ def test_folder_that_cannot_be_written_is_one_line(home: Path, monkeypatch: pyte
     with pytest.raises(MemoryPlaneError) as caught:
         service.install(systemd("memory-plane", ODD, VARIABLES))
     assert "\n" not in str(caught.value)
+
+
+def test_home_whose_name_is_not_utf8_is_told(tmp_path: Path) -> None:
+    with pytest.raises(MemoryPlaneError, match="is not UTF-8"):
+        service.of(tmp_path, tmp_path / "log", ["python"], {"MEMORY_PLANE_HOME": "/home/caf\udce9"})

@@ -43,13 +43,25 @@ class Service:
 
 
 def of(home: Path, log: Path, command: Sequence[str], environment: Mapping[str, str]) -> Service:
-    """Return the service that runs `command` for a home; raise `MemoryPlaneError` where there is neither system."""
+    """Return the service that runs `command` for a home; raise `MemoryPlaneError` where there can be none."""
+    if odd := next((word for word in (*command, *environment.values()) if not _is_utf8(word)), None):
+        raise MemoryPlaneError(
+            f"no service can name {odd!r}, which is not UTF-8; move it to a folder with another name"
+        )
     name = service_name(home)
     if sys.platform == "darwin":
         return launchd(name, log, command, environment)
     if sys.platform.startswith("linux"):
         return systemd(name, command, environment)
     raise MemoryPlaneError("services are made for launchd and systemd; run `memory-plane up --detach` at login instead")
+
+
+def _is_utf8(word: str) -> bool:
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def service_name(home: Path) -> str:
