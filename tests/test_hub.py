@@ -30,11 +30,20 @@ from memory_plane.access import ensure_token, read_token, token_path
 from memory_plane.errors import ConfigurationError, MemoryPlaneError, StoreError
 from memory_plane.operations import make_operation
 from memory_plane.presence import Presence
-from memory_plane.settings import Settings
+from memory_plane.settings import HubSettings, Settings
 from memory_plane.surfaces import background
 from memory_plane.surfaces import hub as hub_module
 from memory_plane.surfaces.api import create_app
-from memory_plane.surfaces.hub import LAST_ANSWERS, address, certificate_of, check_reach, is_loopback, listen, welcome
+from memory_plane.surfaces.hub import (
+    LAST_ANSWERS,
+    address,
+    certificate_of,
+    check_memory,
+    check_reach,
+    is_loopback,
+    listen,
+    welcome,
+)
 from memory_plane.surfaces.rounds import Rounds, jobs
 from memory_plane.surfaces.strangers import who_listens
 from memory_plane.types import AgentInfo, Event, Ingested, Poll
@@ -801,3 +810,18 @@ def test_hub_has_a_job_for_all_that_may_wait(make_plane: MakePlane) -> None:
     assert [name for name, _ in jobs(make_plane(WrenPlugin()))] == alone
     met = make_plane(WrenPlugin(), sync={"url": "https://nas.example:8788"})
     assert [name for name, _ in jobs(met)] == [*alone, "the exchange with https://nas.example:8788"]
+
+
+def test_hub_is_refused_where_the_memory_is_at_another_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_PLANE_HUB_URL", "https://nas.local:8788")
+    done = run(home, "up", "--port", "0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the memory is at 'https://nas.local:8788'" in done.stderr
+    assert "MEMORY_PLANE_HUB_URL" in done.stderr
+    assert not (home / "memory.db").exists()
+
+
+def test_address_of_this_very_hub_is_no_other_one(home: Path) -> None:
+    check_memory(Settings(home=home, hub=HubSettings(url="http://127.0.0.1:8788")), 8788)
+    with pytest.raises(ConfigurationError, match=r"sync\.url"):
+        check_memory(Settings(home=home, hub=HubSettings(url="http://127.0.0.1:8788")), 8789)

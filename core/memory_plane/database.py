@@ -91,6 +91,13 @@ class Database:
                 with connection.begin():
                     yield connection
 
+    @property
+    def address(self) -> str:
+        """The URL without its password."""
+        if self.path is not None:  # SQLAlchemy cannot write a path that is not UTF-8
+            return f"{self.url.drivername}:///{self.path}"
+        return self.url.render_as_string(hide_password=True)
+
     def size(self) -> int:
         """Return the bytes of the file and its write-ahead log; 0 for a server."""
         if self.path is None:
@@ -247,7 +254,7 @@ class Database:
 
     @property
     def _name(self) -> str:
-        return str(self.path or self.url.render_as_string(hide_password=True))
+        return str(self.path or self.address)
 
     def _told(self, error: BaseException | None) -> StoreError:
         """Say in one line what the driver means."""

@@ -416,7 +416,7 @@ class Plane(Writes):
         with self.database.reading() as connection:
             return Status(
                 home=self.home,
-                database=self.database.url.render_as_string(hide_password=True),
+                database=self.database.address,
                 revision=revision,
                 operations=log.count(connection),
                 thoughts=stats.rows(connection, models.thoughts),

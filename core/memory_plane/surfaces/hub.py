@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread, Timer
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -33,7 +34,7 @@ from memory_plane.surfaces.strangers import who_listens
 
 if TYPE_CHECKING:
     from memory_plane.plane import Plane
-    from memory_plane.settings import HubSettings
+    from memory_plane.settings import HubSettings, Settings
 
 logger = logging.getLogger(__name__)
 
@@ -196,6 +197,19 @@ def check_reach(host: str, hub: HubSettings, certificate: Certificate | None) ->
     if _is_everywhere(host) and not hub.names:
         raise ConfigurationError(
             f"hub.host: {host!r} is every address of this machine; set hub.names to those that others call it by"
+        )
+
+
+def check_memory(settings: Settings, port: int) -> None:
+    """Raise `ConfigurationError` where the memory is at another hub: one here would split it in two."""
+    url = settings.hub.url
+    if url is None or settings.database is not None or (settings.home / "memory.db").exists():
+        return
+    there = urlsplit(url)
+    if there.port != port or not is_loopback(there.hostname or ""):
+        raise ConfigurationError(
+            f"the memory is at {url!r}; unset hub.url to keep one here, and set sync.url to exchange it with that hub"
+            f"  ({settings.place('hub', 'url')})"
         )
 
 

@@ -52,9 +52,11 @@ def _run(session: Session, host: str | None, port: int | None) -> None:
     logging.getLogger("memory_plane").setLevel(logging.INFO)
     try:
         with presence.claimed(settings.home):
-            from memory_plane.surfaces.hub import serve
+            from memory_plane.surfaces.hub import check_memory, serve
 
-            serve(session.plane, host or settings.hub.host, settings.hub.port if port is None else port)
+            port = settings.hub.port if port is None else port
+            check_memory(settings, port)
+            serve(session.plane, host or settings.hub.host, port)
             session.close()
     except MemoryPlaneError as error:
         logger.error("the hub did not start: %s", error)  # noqa: TRY400 - the terminal gets the same line
