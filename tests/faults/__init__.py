@@ -1,0 +1,1 @@
+"""Real processes that are killed, starved and locked out."""
