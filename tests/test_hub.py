@@ -26,7 +26,7 @@ import pytest
 import uvicorn
 
 from memory_plane import Plane, Plugin, __version__, hookimpl, presence
-from memory_plane.access import ensure_token, read_token, token_path
+from memory_plane.access import ensure_token, is_loopback, read_token, token_path
 from memory_plane.errors import ConfigurationError, MemoryPlaneError, StoreError
 from memory_plane.operations import make_operation
 from memory_plane.presence import Presence
@@ -40,7 +40,6 @@ from memory_plane.surfaces.hub import (
     certificate_of,
     check_memory,
     check_reach,
-    is_loopback,
     listen,
     welcome,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import ipaddress
 import logging
 import os
 import secrets
@@ -166,3 +167,13 @@ def verify(token: str, challenge: str, authority: str, answer: object) -> bool:
     """Tell whether `answer` is the proof that was asked for."""
     expected = proof(token, challenge, authority)
     return isinstance(answer, str) and hmac.compare_digest(expected.encode(), answer.encode("utf-8", "replace"))
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether an address is of this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

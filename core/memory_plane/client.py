@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from ipaddress import ip_address
 from pathlib import Path
 from threading import Lock, Timer
 from time import monotonic
@@ -24,7 +22,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from memory_plane import presence
-from memory_plane.access import agent_of, read_token
+from memory_plane.access import agent_of, is_loopback, read_token
 from memory_plane.errors import (
     ConfigurationError,
     HubUnreachable,
@@ -34,8 +32,8 @@ from memory_plane.errors import (
     StoreBusy,
     StoreError,
 )
-from memory_plane.operations import FORGET, record_of
-from memory_plane.replica import FILE, Replica
+from memory_plane.operations import FORGET, agent_id, record_of
+from memory_plane.replica import FILE, PAGES, Replica
 from memory_plane.settings import Settings
 from memory_plane.types import (
     Fact,
@@ -432,7 +430,7 @@ class Client(Writes):
                 if self._hub is not None:
                     self._hub.close()
                 wait = self.settings.client
-                connect = wait.connect_local if _is_loopback(url) else wait.connect_remote
+                connect = wait.connect_local if is_loopback(_host(url)) else wait.connect_remote
                 self._hub = Hub(url, token, connect=connect, answer=wait.answer, certificate=settings.certificate)
             return self._hub
 
@@ -467,12 +465,11 @@ class Inside(Client):
 
 def _is_page(name: str) -> bool:
     """Whether this names one of the standard pages, and no other file of the home."""
-    return name in ("PULSE.md", "SHARED_MEMORY.md") or re.fullmatch(r"brief/\w[\w.-]{0,63}\.md", name) is not None
+    path = Path(name)
+    return name in PAGES or (path.parent == Path("brief") and path.suffix == ".md" and agent_id(path.stem) is not None)
 
 
-def _is_loopback(url: str) -> bool:
-    host = ""
+def _host(url: str) -> str:
     with suppress(ValueError):
-        host = urlsplit(url).hostname or ""
-        return ip_address(host).is_loopback
-    return host == "localhost"
+        return urlsplit(url).hostname or ""
+    return ""

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from memory_plane.remote import Hub
     from memory_plane.settings import Settings
 
-BATCH_ANSWER = 60.0
-"""Seconds that the other side may take to store a batch."""
 logger = logging.getLogger(__name__)
 
+BATCH_ANSWER = 60.0
+"""Seconds that the other side may take to store a batch."""
 BEGINNING = "0.0"
+"""The cursor behind which everything lies."""
 ROUNDS = 100_000
 """The most batches of one exchange; the next one goes on."""
 
@@ -93,7 +94,7 @@ def deliver(plane: Plane) -> int:
 
 
 def exchange(plane: Plane, peer: Peer) -> SyncReport:
-    """Pull what `peer` has and push what it lacks; a break-off costs nothing, since each batch keeps its place.
+    """Push what `peer` lacks and pull what it has; a break-off costs nothing, since each batch keeps its place.
 
     Raise what the peer raises for an outage, and `MemoryPlaneError` where both are one and the same memory.
     """

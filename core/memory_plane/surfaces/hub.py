@@ -23,7 +23,7 @@ import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from memory_plane import __version__, garbage, presence
-from memory_plane.access import TokenFile, ensure_token, token_path
+from memory_plane.access import TokenFile, ensure_token, is_loopback, token_path
 from memory_plane.errors import ConfigurationError, MemoryPlaneError
 from memory_plane.operations import iso
 from memory_plane.presence import Presence
@@ -227,16 +227,6 @@ def certificate_of(hub: HubSettings) -> Certificate | None:
         reason = wrong or f"are no PEM certificate and its key without a password ({error.args[-1]})"
         raise ConfigurationError(f"hub.certificate, hub.key: {reason}") from None
     return hub.certificate, hub.key
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether an address is of this machine alone."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def address(host: str, port: int, names: list[str], *, secure: bool) -> str:

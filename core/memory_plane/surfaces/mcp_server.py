@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -37,7 +36,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from memory_plane import __version__, garbage
+from memory_plane import __version__, garbage, operations
 from memory_plane.errors import ConfigurationError, MemoryPlaneError, Refused
 from memory_plane.surfaces.catch_up import catch_up
 from memory_plane.surfaces.fit import encode
@@ -67,8 +66,6 @@ RESOURCES = {
     "memory://pulse": ("PULSE.md", "What every agent is doing: focus, open items, recent entries"),
     "memory://facts": ("SHARED_MEMORY.md", "Current facts by subject, with source and date"),
 }
-
-_AGENT = re.compile(r"\w[\w.-]{0,63}")
 
 Context = ServerRequestContext[Any, Any]
 Answer = TypeVar("Answer")
@@ -116,8 +113,8 @@ def serve_stdio(plane: Plane | Client, agent: str, *, tools: bool = False, wire:
 
 def agent_id(name: str) -> str:
     """Return the name as an agent's id, or raise `Refused`."""
-    folded = name.strip().lower()
-    if not _AGENT.fullmatch(folded):
+    folded = operations.agent_id(name)
+    if folded is None:
         raise Refused(f"agent: {name[:80]!r} is no agent id; give letters, digits, '.', '_' or '-', at most 64")
     return folded
 
