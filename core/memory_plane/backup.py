@@ -217,7 +217,7 @@ def _swap(draft: Path, current: Path) -> Path | None:
             _take(held, current)
             empty = held.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
             if not empty:
-                _keep(held, kept)
+                _keep(held, draft.with_name("kept.db"), kept)
             with closing(sqlite3.connect(draft)) as source:
                 source.backup(held)
         except sqlite3.DatabaseError as error:
@@ -228,16 +228,14 @@ def _swap(draft: Path, current: Path) -> Path | None:
     return _replace_damaged(draft, current, kept)
 
 
-def _keep(held: sqlite3.Connection, kept: Path) -> None:
-    """Write what is there now into a file of its own, and wait until it is on disk."""
-    try:
-        os.close(os.open(kept, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        with closing(sqlite3.connect(kept)) as copy:
-            held.backup(copy)
-        _to_disk(kept)
-    except BaseException:
-        kept.unlink(missing_ok=True)
-        raise
+def _keep(held: sqlite3.Connection, draft: Path, kept: Path) -> None:
+    """Write what is there now into a file of its own, which has its name once it is whole and on disk."""
+    os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with closing(sqlite3.connect(draft)) as copy:
+        held.backup(copy)
+    _to_disk(draft)
+    draft.replace(kept)
+    _to_disk(kept.parent)
 
 
 def _take(held: sqlite3.Connection, current: Path) -> None:

@@ -141,3 +141,5 @@ def test_restore_that_is_killed_at_random_loses_nothing(environment: dict[str, s
         assert found in (NEW, {"old"})
         if found == {"old"}:
             assert backup.verify(max(store.parent.glob("memory.db.*.bak"))).operations in (1, 6)
+        for kept in store.parent.glob("memory.db.*.bak"):  # whole, or not there
+            backup.verify(kept)
