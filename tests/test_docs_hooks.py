@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from memory_plane import Plane, Plugin
+from memory_plane.integration import Machine
 from memory_plane.plugin import HOOKS
 from memory_plane.plugins import PluginManager
 from memory_plane.types import AgentContext, Event, Extraction, Memory, Mention, Poll
@@ -128,3 +129,12 @@ def test_example_of_register_commands_prints_facts(make_plane: Callable[..., Pla
     assert (
         CliRunner().invoke(group, ["about", "Ann"], obj=type("Session", (), {"plane": plane})).output == "city: Kyiv\n"
     )
+
+
+def test_integrate_example_declares_its_server_and_its_hook(tmp_path: Path) -> None:
+    machine = Machine(
+        home=tmp_path, platform="linux", environment={"PATH": ""}, plane=tmp_path, command=("mp",), python="python"
+    )
+    (integration,) = example("integrate").integrate(machine)  # type: ignore[attr-defined]
+    assert integration.found == ""
+    assert [edit.pointer for edit in integration.edits] == [("mcpServers", "memory-plane"), ("hooks", "Stop")]

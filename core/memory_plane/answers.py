@@ -20,6 +20,7 @@ from memory_plane.errors import PluginError
 from memory_plane.types import (
     OPEN_KINDS,
     AgentContext,
+    AgentInfo,
     Attention,
     Candidate,
     Claim,
@@ -43,6 +44,8 @@ from memory_plane.views import SUFFIXES
 
 if TYPE_CHECKING:
     import click
+
+    from memory_plane.integration import Integration
 
 T = TypeVar("T")
 
@@ -162,6 +165,43 @@ def views(answer: object, taken: Collection[PurePath] = ()) -> tuple[View, ...]:
             raise PluginError(f"page {str(path)!r} is written twice, or by another plugin too")
         seen.add(path)
     return found
+
+
+def integrations(answer: object, agents: Collection[AgentInfo]) -> tuple[Integration, ...]:
+    """Check that what is declared is for the plugin's own agents, once each, of the known kinds, by absolute paths."""
+    from memory_plane.integration import Integration
+
+    found = _drained(answer, Integration)
+    own = {agent.id for agent in agents}
+    seen: set[str] = set()
+    for one in found:
+        _text(one.name, "name")
+        if one.agent not in own or one.agent in seen:
+            raise PluginError(f"integration of agent {one.agent!r}, which is not the plugin's or is declared twice")
+        seen.add(one.agent)
+        for edit in (*one.edits, *one.checks):
+            _edit(edit)
+    return found
+
+
+def _edit(edit: object) -> None:
+    from memory_plane.integration import Access, Block, Call, Check, Copy, Element, Entry, OwnFile
+
+    if isinstance(edit, Call):
+        paths: tuple[object, ...] = edit.touches
+        commands: tuple[object, ...] = (*edit.do, *edit.undo, edit.asks)
+    elif isinstance(edit, Check):
+        paths, commands = (), (edit.command,)
+    elif isinstance(edit, Entry | Element | Block | OwnFile | Copy | Access):
+        paths, commands = (edit.path,), ()
+    else:
+        raise PluginError(f"edits: gave {type(edit).__name__}, which is no edit and no check")
+    for path in paths:
+        if not _expect(path, PurePath, "path").is_absolute():
+            raise PluginError(f"path {str(path)!r} is not absolute")
+    for command in commands:
+        if not isinstance(command, tuple) or not command or not all(isinstance(word, str) for word in command):
+            raise PluginError(f"command {command!r} is not a tuple of words")
 
 
 def tools(answer: object, plugin: str, taken: Collection[str] = ()) -> tuple[Tool, ...]:

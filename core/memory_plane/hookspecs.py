@@ -10,6 +10,7 @@ import pluggy
 if TYPE_CHECKING:
     import click
 
+    from memory_plane.integration import Integration, Machine
     from memory_plane.plane import Plane
     from memory_plane.types import (
         AgentContext,
@@ -57,6 +58,10 @@ class Hooks:
     @hookspec(firstresult=True)
     def embed(self, texts: Sequence[str]) -> Vectors | None:
         """Turn texts into vectors of one model."""
+
+    @hookspec
+    def integrate(self, machine: Machine) -> Iterable[Integration]:
+        """Declare how the plugin's agents are told of Memory Plane; nothing is changed by saying it."""
 
     @hookspec
     def register_tools(self, plane: Plane) -> Iterable[Tool]:

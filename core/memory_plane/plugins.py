@@ -39,6 +39,7 @@ from memory_plane.types import AgentInfo, Event, Extraction
 if TYPE_CHECKING:
     import click
 
+    from memory_plane.integration import Integration, Machine
     from memory_plane.plane import Plane
     from memory_plane.types import (
         AgentContext,
@@ -263,6 +264,14 @@ class PluginManager:
         """Return the first answer: vectors of one model."""
         check = partial(answers.vectors, texts=texts)
         return next((answer for _, answer in self._each(self._hooks["embed"], {"texts": texts}, check)), None)
+
+    def integrate(self, machine: Machine) -> list[tuple[str, Integration]]:
+        """Return how each agent is told of Memory Plane, with the plugin that says it."""
+        found: list[tuple[str, Integration]] = []
+        for call in self._hooks["integrate"]:
+            check = partial(answers.integrations, agents=self._classes[call.plugin].agents)
+            found += ((call.plugin, one) for one in self._try(call, {"machine": machine}, check) or ())
+        return found
 
     def tools(self, plane: Plane) -> list[Tool]:
         """Return the MCP tools of all plugins, each with its plugin's name before its own."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from memory_plane.discovery import installed
+from memory_plane.integration import Machine
 from memory_plane.plugin import Plugin, short_name
 from memory_plane.plugin_settings import PluginSettings
 from memory_plane.plugins import PluginManager
@@ -33,6 +34,7 @@ __all__ = [
     "test_entry_point_matches_the_class",
     "test_environment_prefix_is_the_name",
     "test_events_of_any_content_are_survived",
+    "test_integrations_find_nothing_on_a_bare_machine",
     "test_memories_of_any_text_are_survived",
     "test_pages_tools_and_commands_of_an_empty_memory",
     "test_polls_with_any_cursor_are_survived",
@@ -130,6 +132,18 @@ def test_pages_tools_and_commands_of_an_empty_memory(plugin_name: str, make_plan
     for tool in plane.plugins.tools(plane):
         bare = [each for each in inspect.signature(tool.function).parameters.values() if each.annotation is each.empty]
         assert not bare, f"tool {tool.name!r} has parameters without annotations: {bare}"
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
+def test_integrations_find_nothing_on_a_bare_machine(plugin_name: str, home: Path, platform: str) -> None:
+    bare = home / "a bare Maschine"
+    machine = Machine(
+        home=bare, platform=platform, environment={"PATH": ""}, plane=home, command=("mp",), python="python"
+    )
+    with closing(_running(plugin_name)) as manager:
+        found = [one.agent for _, one in manager.integrate(machine) if one.found]
+    assert not found, f"found {found} where nothing is"
+    assert not bare.exists(), "integrate made something; it only declares"
 
 
 def test_close_may_be_called_twice(plugin_name: str, home: Path) -> None:

@@ -1,0 +1,202 @@
+"""What `integrate` declares, as data: how an agent is told of Memory Plane. The core plans, shows, writes, undoes.
+
+Paths are absolute. A plugin looks at the machine that it is given, never at its own process, so that a test can give
+it a Mac or a Windows machine; it changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Command = tuple[str, ...]
+
+SERVER = "memory-plane"
+"""The name of our MCP server, hook group, block and plugin in every agent's configuration."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Where agents are looked for, and how they call us.
+
+    `home` is the person's home folder, `platform` is that of `sys.platform`, `plane` the folder of the memory,
+    `command` starts `memory-plane` for that memory, `python` is the interpreter that runs the hook shim.
+    """
+
+    home: Path
+    platform: str
+    environment: Mapping[str, str]
+    plane: Path
+    command: Command
+    python: str
+
+    @classmethod
+    def here(cls, plane: Path) -> Machine:
+        """Describe this machine, for the memory in the folder `plane`."""
+        script = Path(sys.executable).with_name("memory-plane.exe" if os.name == "nt" else "memory-plane")
+        command: Command = (str(script),) if script.is_file() else (sys.executable, "-m", "memory_plane")
+        if plane != Path("~/.memory-plane").expanduser():
+            command = (*command, "--home", str(plane))
+        environment = dict(os.environ)
+        return cls(
+            home=Path.home(),
+            platform=sys.platform,
+            environment=environment,
+            plane=plane,
+            command=command,
+            python=sys.executable,
+        )
+
+    def which(self, program: str) -> str | None:
+        """Return the absolute path of a program, None if it is not in the PATH."""
+        found = shutil.which(program, path=self.environment.get("PATH", os.defpath))
+        return os.path.abspath(found) if found else None  # noqa: PTH100 - a link stays one: it survives an update
+
+    def folder(self, variable: str, default: str) -> Path:
+        """Return the folder that an environment variable names, or `default` below the home."""
+        named = self.environment.get(variable, "").strip()
+        return self._absolute(named) if named else self.home / default
+
+    def mcp(self, agent: str) -> Command:
+        """Return the command that serves an agent over stdio."""
+        return (*self.command, "mcp", "--agent", agent)
+
+    def hook(self, agent: str, event: str) -> str:
+        """Return the one line that an agent's hook runs: the stand-alone shim, by absolute paths, quoted."""
+        shim = Path(__file__).with_name("hook.py")
+        words = (self.python, "-S", str(shim), agent, event, str(self.plane))
+        return subprocess.list2cmdline(words) if self.platform == "win32" else shlex.join(words)
+
+    def _absolute(self, path: str) -> Path:
+        return self.home / path.removeprefix("~").lstrip("/\\") if path.startswith("~") else Path(path)
+
+
+# --- edits: a closed set ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """`value` at `pointer` in an object of a JSON file, comments allowed, or of a TOML file (`.toml`).
+
+    Objects on the way and the file are made where they are missing, and go with the entry.
+    """
+
+    path: Path
+    pointer: tuple[str, ...]
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Element:
+    """`value` as one more element of the array at `pointer` in a JSON file; what is missing on the way is made."""
+
+    path: Path
+    pointer: tuple[str, ...]
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A block of ours in a Markdown file, between two marks; agents that share a file share the block of equal text."""
+
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFile:
+    """A whole file of ours."""
+
+    path: Path
+    text: str
+    executable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """A file of ours that is kept equal to a page of the memory, such as `brief/grok.md`, with `preface` before it."""
+
+    path: Path
+    page: str
+    preface: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What the agent's own command does better than an edit.
+
+    It is done when `asks`, which changes nothing, ends with 0 and prints `shows`. `touches` are the files that the
+    commands change: they are backed up, and get their old bytes back where undoing leaves them the same in meaning.
+    `environment` is added to that of the process, `folder` is where it runs.
+    """
+
+    what: str
+    do: tuple[Command, ...]
+    undo: tuple[Command, ...]
+    asks: Command
+    shows: str
+    touches: tuple[Path, ...] = ()
+    environment: Mapping[str, str] | None = None
+    folder: Path | None = None
+
+
+Edit = Entry | Element | Block | OwnFile | Copy | Call
+
+
+# --- what `setup` and `doctor` look at ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """Ask the agent what it really loaded: right when `command` ends with 0 and prints `shows`."""
+
+    what: str
+    command: Command
+    shows: str
+    remedy: str
+    folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """A file or folder of the agent that must be readable, such as one behind Full Disk Access."""
+
+    what: str
+    path: Path
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Integration:
+    """How one agent is told of Memory Plane.
+
+    `name` is what people call it; `found` says what shows that it is here (a program, a folder), "" where it is not;
+    `steps` are what only a person can do, in the order to do it in; `hooks` tells whether the edits make it call the
+    shim, and `serves` whether they give it the MCP server: then `doctor` expects to have seen it.
+    """
+
+    agent: str
+    name: str
+    found: str
+    edits: tuple[Edit, ...] = ()
+    checks: tuple[Check | Access, ...] = ()
+    steps: tuple[str, ...] = ()
+    hooks: bool = False
+    serves: bool = False
+
+
+def first_found(*places: Path | str | None) -> str:
+    """Return the first place that is there as text, "" if none is: a path that exists, or what `which` returned."""
+    return next((str(place) for place in places if place and Path(place).exists()), "")
+
+
+def json_server(command: Sequence[str]) -> dict[str, Any]:
+    """Return the entry of a stdio server as most agents write it: `command`, `args`."""
+    return {"command": command[0], "args": list(command[1:])}
