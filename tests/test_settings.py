@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import SecretStr, model_validator
 
 from memory_plane.errors import ConfigurationError
-from memory_plane.plugin_settings import PluginSettings
+from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict, variables
 from memory_plane.settings import Settings
 
 
@@ -322,17 +321,26 @@ def test_wrong_setting_of_a_plugin_names_its_place(
 
 def test_model_may_read_foreign_variables_after_its_own(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class OwlSettings(BirdsSettings):
+        @model_validator(mode="before")
         @classmethod
-        def settings_customise_sources(
-            cls, settings_cls: type[BaseSettings], *sources: PydanticBaseSettingsSource, **named: Any
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            ours = super().settings_customise_sources(settings_cls, *sources, **named)
-            return *ours, EnvSettingsSource(settings_cls, env_prefix="OWL_")
+        def _above_foreign_variables(cls, table: dict[str, Any]) -> dict[str, Any]:
+            return {**variables(cls, "OWL_"), **table}
 
     monkeypatch.setenv("OWL_URL", "http://owl")
     monkeypatch.setenv("OWL_TIMEOUT", "7")
     owl = OwlSettings.model_validate({"timeout": 1})
     assert (owl.url, owl.timeout) == ("http://owl", 1)
+
+
+def test_variable_of_a_list_is_json(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class NestSettings(BirdsSettings):
+        names: tuple[str, ...] = ()
+
+    monkeypatch.setenv("MEMORY_PLANE_BIRDS_NAMES", '["wren"]')
+    assert Settings.load().for_plugin("birds", NestSettings).names == ("wren",)
+    monkeypatch.setenv("MEMORY_PLANE_BIRDS_NAMES", "[wren")
+    with pytest.raises(ConfigurationError, match=r"^the value is not valid JSON  \(MEMORY_PLANE_BIRDS_NAMES\)$"):
+        Settings.load().for_plugin("birds", NestSettings)
 
 
 def test_model_without_a_prefix_is_refused() -> None:
@@ -374,3 +382,8 @@ def test_nothing_set_needs_no_check(config: Path, tmp_path: Path, monkeypatch: p
     assert imported(load) == set()
     monkeypatch.setenv("MEMORY_PLANE_TIMEOUT", "7")
     assert imported(load) == {"pydantic"}
+
+
+def test_plugin_without_variables_of_its_own_costs_no_second_library(config: Path) -> None:
+    code = "from memory_plane import Plugin\nPlugin()"
+    assert imported(code) == {"pydantic", "pluggy"}

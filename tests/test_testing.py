@@ -23,10 +23,9 @@ from memory_plane.types import AgentInfo, Extraction, Memory, Operation, Poll
 Install = Callable[..., str]
 
 SOUND = """
-from memory_plane import Plugin, PluginSettings, hookimpl
+from memory_plane import Plugin, PluginSettings, SettingsConfigDict, hookimpl
 from memory_plane.types import AgentInfo, Attention, Classification, Extraction, Ingested, Routing, Tool, Vectors, View
 from pathlib import Path
-from pydantic_settings import SettingsConfigDict
 
 class BirdsSettings(PluginSettings):
     model_config = SettingsConfigDict(env_prefix="MEMORY_PLANE_BIRDS_")

@@ -6,17 +6,18 @@ TYPE_CHECKING = False  # the one in typing takes as long to import as half an in
 if TYPE_CHECKING:
     from memory_plane.client import Client
     from memory_plane.plane import Plane
-    from memory_plane.plugin_settings import PluginSettings
+    from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict
     from memory_plane.plugins import Plugin, hookimpl
 
 __version__ = "0.1.0"
-__all__ = ["Client", "Plane", "Plugin", "PluginSettings", "hookimpl"]
+__all__ = ["Client", "Plane", "Plugin", "PluginSettings", "SettingsConfigDict", "hookimpl"]
 
 _HOMES = {
     "Client": "client",
     "Plane": "plane",
     "Plugin": "plugins",
     "PluginSettings": "plugin_settings",
+    "SettingsConfigDict": "plugin_settings",
     "hookimpl": "plugins",
 }
 

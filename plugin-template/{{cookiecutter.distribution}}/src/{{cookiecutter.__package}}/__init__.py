@@ -6,9 +6,8 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import uuid5
 
-from memory_plane import Plugin, PluginSettings, hookimpl
+from memory_plane import Plugin, PluginSettings, SettingsConfigDict, hookimpl
 from memory_plane.types import NAMESPACE, AgentInfo, Event, Ingested, Operation, Poll
-from pydantic_settings import SettingsConfigDict
 
 __all__ = ["{{ cookiecutter.__class }}Plugin", "{{ cookiecutter.__class }}Settings"]
 
@@ -50,10 +49,9 @@ from __future__ import annotations
 
 import re
 
-from memory_plane import Plugin, PluginSettings, hookimpl
+from memory_plane import Plugin, PluginSettings, SettingsConfigDict, hookimpl
 from memory_plane.types import Extraction, Memory, Mention
 from pydantic import Field
-from pydantic_settings import SettingsConfigDict
 
 __all__ = ["{{ cookiecutter.__class }}Plugin", "{{ cookiecutter.__class }}Settings"]
 

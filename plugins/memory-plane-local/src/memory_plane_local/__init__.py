@@ -7,9 +7,8 @@ from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, field_validator
-from pydantic_settings import SettingsConfigDict
 
-from memory_plane.plugin_settings import PluginSettings
+from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict
 from memory_plane.plugins import Plugin, hookimpl
 from memory_plane.types import AgentContext, Candidate, Classification, Extraction, Memory, Node, Routing
 from memory_plane_local import attention, extraction, resolve
