@@ -14,7 +14,8 @@ from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 from memory_plane import Plane
 from memory_plane.errors import ConfigurationError
-from memory_plane.surfaces.mcp_server import INSTRUCTIONS, build, serve_stdio
+from memory_plane.integration import INSTRUCTIONS
+from memory_plane.surfaces.mcp_server import build, serve_stdio
 from memory_plane.surfaces.mcp_tools import CORE
 from memory_plane.types import Tool
 
