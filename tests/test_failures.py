@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_plane.failures import KEPT, Failure, FailureLog
+from memory_plane.failures import KEPT, Failure, FailureLog, places
 
 
 @pytest.fixture
@@ -60,3 +60,9 @@ def test_home_that_is_not_there_is_no_failure_more(tmp_path: Path) -> None:
     log = FailureLog(tmp_path / "nowhere" / "failures.jsonl")
     log.add(failure())
     assert log.latest() == {}
+
+
+def test_errors_that_lie_behind_each_other_in_a_circle_are_told_to_an_end() -> None:
+    one, two = ValueError("x"), KeyError("y")
+    one.__cause__, two.__cause__ = two, one
+    assert places(one).count("ValueError at") <= 10

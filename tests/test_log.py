@@ -73,6 +73,25 @@ def test_secret_is_cut_out_of_a_line_and_of_its_trace(handler: LogFile, path: Pa
     assert "abcdefghijklmnopqrstuvwxyz" not in written
 
 
+def test_trace_tells_kind_and_place_of_an_error_but_not_its_words(handler: LogFile, path: Path) -> None:
+    words = "-".join(("pelican", "attic"))  # in two pieces, since a trace shows the lines of this file
+    try:
+        try:
+            raise KeyError(words)
+        except KeyError as error:
+            raise ExceptionGroup(words, [ValueError(words)]) from error
+    except ExceptionGroup:
+        record = logging.LogRecord("plane", 40, __file__, 1, "a job failed", None, sys.exc_info())
+    record.exc_text = f"Traceback that another handler made: {words}"
+    handler.handle(record)
+    written = path.read_text("utf-8")
+    assert all(
+        kind in written for kind in ("a job failed", "KeyError", "ExceptionGroup", "ValueError", Path(__file__).name)
+    )
+    assert words not in written
+    assert record.exc_text.endswith(words)
+
+
 def test_verbose_shows_neither_secrets_nor_what_is_searched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = Log(str(tmp_path), verbose=True)
     try:

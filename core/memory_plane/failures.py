@@ -1,9 +1,10 @@
-"""What went wrong with plugins, remembered beyond the process that saw it: `failures.jsonl` in the home."""
+"""What went wrong: with plugins, remembered beyond the process that saw it in `failures.jsonl`; and where, for a log."""
 
 from __future__ import annotations
 
 import json
 import os
+import traceback
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -14,6 +15,22 @@ KEPT = timedelta(days=7)
 """A failure older than this is forgotten: the plugin was probably mended."""
 
 _BYTES = 100_000
+_MOST_BEHIND = 10
+
+
+def places(error: BaseException) -> str:
+    """Return the kind and the place of an error and of those behind it, without their words: they may quote a memory."""
+    lines = ["Traceback, without what the errors say:\n"]
+    waiting = [error]
+    for _ in range(_MOST_BEHIND):
+        if not waiting:
+            break
+        one = waiting.pop(0)
+        lines += [f"{type(one).__qualname__} at\n", *traceback.format_tb(one.__traceback__)]
+        behind = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+        waiting += [behind] if behind is not None else []
+        waiting += one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+    return "".join(lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import traceback
 from collections.abc import Callable, Sequence
 from threading import Lock
 from time import monotonic
@@ -14,6 +13,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 
 from memory_plane.errors import MemoryPlaneError
+from memory_plane.failures import places
 from memory_plane.surfaces.gate import refuse
 
 if TYPE_CHECKING:
@@ -72,8 +72,7 @@ class Limits:
         except ClientDisconnect:
             logger.debug("a client went away while it sent its body")
         except Exception as error:  # noqa: BLE001 - the message of an error may quote what the client sent
-            places = "".join(traceback.format_tb(error.__traceback__))
-            logger.error("unexpected %s in the hub\n%s", type(error).__name__, places)  # noqa: TRY400
+            logger.error("unexpected %s in the hub\n%s", type(error).__name__, places(error))  # noqa: TRY400
             if not started:
                 await refuse(500, f"unexpected {type(error).__name__}; the log has its place")(scope, receive, send)
 

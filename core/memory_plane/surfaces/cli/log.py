@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import os
 from contextlib import suppress
+from copy import copy
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -117,12 +119,19 @@ class LogFile(RotatingFileHandler):
 
 
 class _Redacted(logging.Formatter):
-    """Cuts secrets out of a line and its trace: an error of a library may repeat what it was given."""
+    """Cuts secrets out of a line, and the words of errors out of its trace: these may repeat what they were given."""
 
     def format(self, record: logging.LogRecord) -> str:
         from memory_plane.redact import redact
 
-        return redact(super().format(record))
+        own = copy(record)
+        own.exc_text = None  # a trace that another handler has made, with all of its words
+        return redact(super().format(own))
+
+    def formatException(self, ei: Any) -> str:
+        from memory_plane.failures import places
+
+        return places(ei[1]) if ei[1] is not None else ""
 
 
 class _Screen(logging.Handler):
