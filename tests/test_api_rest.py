@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from memory_plane import Plane, types
 from memory_plane.bodies import BODIES
+from memory_plane.errors import Refused
 from memory_plane.surfaces.api import create_app
 from memory_plane.surfaces.rest.writes import EXAMPLES, MAX_OPERATIONS
 
@@ -59,6 +60,13 @@ def test_every_operation_has_an_endpoint_with_an_example(idle: TestClient) -> No
         content = paths[f"/api/{op}"]["post"]["requestBody"]["content"]["application/json"]
         assert content["example"] == EXAMPLES[op]
         assert set(content["schema"]["properties"]) == {*BODIES[op].model_fields, "agent", "created_at", "id"}
+
+
+def test_every_endpoint_that_takes_something_shows_an_example(idle: TestClient) -> None:
+    paths = idle.get("/openapi.json").json()["paths"]
+    told = {f"{way} {path}": one for path, ways in paths.items() for way, one in ways.items()}
+    taking = {name for name, one in told.items() if one.get("parameters") or one.get("requestBody")}
+    assert {name for name in taking if '"example' not in json.dumps(told[name])} == set()
 
 
 @pytest.mark.parametrize("op", list(BODIES))
@@ -226,7 +234,9 @@ def test_a_page_is_rendered_now(hub: TestClient, plane: Plane, name: str, kind: 
         ("items?limit=1e3", "limit: "),
         ("facts?history=perhaps", "history: "),
         ("facts?as_of=x", "as_of: 'x' is no ISO 8601 time"),
-        ("graph?min_attention=nan", "min_attention: "),
+        ("graph?min_attention=nan", "min_attention: nan is not within 0 to 1"),
+        ("graph?min_attention=1.5", "min_attention: 1.5 is not within 0 to 1"),
+        (f"ids?prefix={NOWHERE}0", "prefix: has 37 characters; an id has 36"),
         ("changes?since=x", "since: "),
         ("changes?since=99.0", "since: "),
         ("changes?peer=x", "peer: is no id of a store"),
@@ -238,6 +248,22 @@ def test_a_wrong_parameter_is_named(idle: TestClient, path: str, error: str) -> 
     assert answer.status_code == 422
     assert answer.json()["error"].startswith(error)
     assert "\n" not in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("path", "ask"),
+    [
+        ("graph?min_attention=1.5", lambda plane: plane.graph(min_attention=1.5)),
+        ("graph?min_attention=-1", lambda plane: plane.graph(min_attention=-1)),
+        (f"ids?prefix={NOWHERE}0", lambda plane: plane.find(f"{NOWHERE}0")),
+        ("items?limit=0", lambda plane: plane.items(limit=0)),
+    ],
+)
+def test_a_read_is_refused_in_the_words_of_the_plane(idle: TestClient, plane: Plane, path: str, ask: Any) -> None:
+    with pytest.raises(Refused) as refused:
+        ask(plane)
+    answer = idle.get(f"/api/{path}")
+    assert (answer.status_code, answer.json()) == (422, {"error": str(refused.value)})
 
 
 @pytest.mark.parametrize("path", ["/api", "/api/", "/api/nothing", "/", "/api/pulse/", "/api/memories", "/redoc"])

@@ -547,7 +547,11 @@ def test_unknown_id_is_nothing(plane: Plane, id: str) -> None:
 def test_operation_is_found_by_the_beginning_of_its_id(plane: Plane) -> None:
     id = plane.post("Ann likes tea", agent="muse").id
     assert plane.find(id[:6]) == plane.find(id) == plane.find(id.upper()[:13]) == [id]
-    assert plane.find("") == plane.find("zz") == plane.find(id + "0") == []
+    assert plane.find("") == plane.find("zz") == []
+    with pytest.raises(Refused, match="prefix: has 37 characters"):
+        plane.find(id + "0")
+    with pytest.raises(Refused, match=r"min_attention: 1\.5 is not within 0 to 1"):
+        plane.graph(min_attention=1.5)
 
 
 def test_status_and_stats_count_what_is_there(named: Plane) -> None:

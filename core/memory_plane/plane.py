@@ -54,6 +54,8 @@ logger = logging.getLogger(__name__)
 Progress = Callable[[int, int], None]
 MOST = 10_000
 """How many entries one read returns at most."""
+LONGEST_ID = 36
+"""How many characters an id has, with its dashes."""
 Watcher = Callable[[Sequence[Operation], Sequence[Receipt]], None]
 """Is told of each batch that this process wrote, in the writer's thread and after the commit; it must not raise."""
 
@@ -330,6 +332,8 @@ class Plane(Writes):
         about, or the newest ones; `as_of` shows the graph as it was known and true at a time.
         """
         _check_limit(limit)
+        if not 0 <= min_attention <= 1:
+            raise Refused(f"min_attention: {min_attention:g} is not within 0 to 1")
         at = moment("as_of", as_of) or datetime.now(UTC)
         with self.database.reading() as connection:
             if about is not None:
@@ -367,7 +371,9 @@ class Plane(Writes):
         return Loss()
 
     def find(self, prefix: str) -> list[str]:
-        """Return up to 10 ids of operations that begin with `prefix`."""
+        """Return up to 10 ids of operations that begin with `prefix`; raise `Refused` for one that is longer than an id."""
+        if len(prefix) > LONGEST_ID:
+            raise Refused(f"prefix: has {len(prefix)} characters; an id has {LONGEST_ID}")
         with self.database.reading() as connection:
             return log.find(connection, prefix)
 

@@ -120,7 +120,9 @@ def _add_care(app: FastAPI, metrics: Metrics, master: Callable[[], str | None]) 
     )
     def health(
         request: Request,
-        challenge: Annotated[str | None, Query(min_length=1, max_length=access.LONGEST_CHALLENGE)] = None,
+        challenge: Annotated[
+            str | None, Query(min_length=1, max_length=access.LONGEST_CHALLENGE, examples=["9vGq3yYb0Cw1"])
+        ] = None,
         key: Annotated[str | None, Query(max_length=512, description="the id of the key that proves it")] = None,
     ) -> Health:
         """Whether the hub lives and, to a challenge, the proof that it knows a token; needs none."""

@@ -152,7 +152,7 @@ def events(feed: Feed) -> APIRouter:
     @router.get("/events", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}})
     async def stream(
         request: Request,
-        since: Annotated[str | None, Query(description="the id of an operation, or start")] = None,
+        since: Annotated[str | None, Query(description="the id of an operation, or start", examples=["start"])] = None,
         last_event_id: Annotated[str | None, Header(description="the same; it counts before `since`")] = None,
     ) -> StreamingResponse:
         """Server-sent events: one for each operation that is stored, without its text."""

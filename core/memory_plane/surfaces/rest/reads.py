@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, HTTPException, Query, Response
+from fastapi import APIRouter, HTTPException, Path, Query, Response
 from pydantic import BaseModel
 
 from memory_plane.errors import Refused
-from memory_plane.plane import MOST, Plane
+from memory_plane.plane import LONGEST_ID, MOST, Plane
 from memory_plane.surfaces.rest.wire import ERRORS, FORBIDDEN, Answer, bearer, known_parameters, master_only, told
 from memory_plane.types import Fact, Graph, Loss, OpenItem, Pulse, Recall, Stats, Status, Thought
 
@@ -17,10 +17,14 @@ MOST_TOLD = 500
 """How many operations one answer tells another machine at most."""
 
 Agent = Annotated[str | None, Query(description="an agent's name", examples=["muse"])]
-Limit = Annotated[int, Query(ge=1, le=MOST, description="how many at most")]
+# Bounds are only described where the plane checks them: a hub refuses in the same words as a database.
+Limit = Annotated[
+    int, Query(description="how many at most", examples=[5], json_schema_extra={"minimum": 1, "maximum": MOST})
+]
 Time = Annotated[str | None, Query(description="an ISO 8601 time with its zone", examples=["2026-10-31T12:00:00Z"])]
 Words = Annotated[str | None, Query()]
 
+_ID = "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"
 NOT_FOUND = told(e404="there is none")
 
 
@@ -105,7 +109,7 @@ def _lists(router: APIRouter, plane: Plane) -> None:
     @router.get("/graph")
     def graph(
         agent: Agent = None,
-        min_attention: Annotated[float, Query(ge=0, le=1)] = 0.0,
+        min_attention: Annotated[float, Query(json_schema_extra={"minimum": 0, "maximum": 1})] = 0.0,
         about: Annotated[str | None, Query(description="a name, slug or id", examples=["node:person:rob"])] = None,
         as_of: Time = None,
         limit: Limit = 40,
@@ -116,7 +120,7 @@ def _lists(router: APIRouter, plane: Plane) -> None:
 
 def _single(router: APIRouter, plane: Plane) -> None:
     @router.get("/memories/{id}", responses=NOT_FOUND)
-    def memory(id: str) -> dict[str, Any]:
+    def memory(id: Annotated[str, Path(examples=[_ID])]) -> dict[str, Any]:
         """One operation by its id, with its `state` if it is a memory."""
         found = plane.get(id)
         if found is None:
@@ -125,20 +129,23 @@ def _single(router: APIRouter, plane: Plane) -> None:
 
     @router.get("/ids")
     def ids(
-        prefix: Annotated[str, Query(max_length=36, description="hexadecimal digits", examples=["6c1d9d"])],
+        prefix: Annotated[
+            str,
+            Query(description="hexadecimal digits", examples=["6c1d9d"], json_schema_extra={"maxLength": LONGEST_ID}),
+        ],
     ) -> list[str]:
         """Up to 10 ids of operations that begin with `prefix`."""
         return plane.find(prefix)
 
     @router.get("/loss")
     def loss(
-        target: Annotated[str, Query(description="the id of a thought, fact or heartbeat")],
+        target: Annotated[str, Query(description="the id of a thought, fact or heartbeat", examples=[_ID])],
     ) -> Loss:
         """What `forget` would take away: nothing where the id is unknown, or was forgotten already."""
         return plane.loss(target)
 
     @router.get("/pages/{name:path}", responses=NOT_FOUND | _PAGE, response_class=Response)
-    def page(name: str) -> Response:
+    def page(name: Annotated[str, Path(examples=["PULSE.md"])]) -> Response:
         """A page as text, rendered now: `PULSE.md`, `SHARED_MEMORY.md`, `brief/<agent>.md` or `local-cache.json`."""
         try:
             text = plane.page(name)
@@ -166,8 +173,8 @@ def _care(router: APIRouter, plane: Plane) -> None:
 
     @router.get("/changes", response_model=Changed, responses=FORBIDDEN, dependencies=[master_only])
     def changes(
-        since: Annotated[str | None, Query(description="the cursor of the answer before")] = None,
-        peer: Annotated[str | None, Query(description="the id of the store that asks")] = None,
+        since: Annotated[str | None, Query(description="the cursor of the answer before", examples=["0.0"])] = None,
+        peer: Annotated[str | None, Query(description="the id of the store that asks", examples=[_ID])] = None,
         limit: Annotated[int, Query(ge=1, le=MOST_TOLD, description="how many at most")] = MOST_TOLD,
     ) -> Answer:
         """What the store `peer` does not know since a cursor, without what came from it; for other machines."""
