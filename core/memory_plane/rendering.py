@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from memory_plane import pages
+from memory_plane.copies import Copies
 from memory_plane.errors import Refused
 from memory_plane.operations import agent_id
 from memory_plane.types import View
@@ -47,6 +48,7 @@ class Renderer:
         self._plugins = plugins
         self._settings = settings
         self._zone: tzinfo | None = ZoneInfo(settings.timezone) if settings.timezone else None
+        self._copies = Copies(settings.home)
         self._lock = Lock()
         self._rendering = Lock()
         self._timer: Timer | None = None
@@ -77,7 +79,9 @@ class Renderer:
         with FileLock(self._settings.home / ".pages.lock", timeout=self._settings.timeout, mode=0o600):
             with self._snapshot() as snapshot:
                 views = [*self._views(snapshot), *self._plugins().render(snapshot)]
-            return write_views(self._settings.home, views)
+            written = write_views(self._settings.home, views)
+            self._copies.write()
+        return written
 
     def warm_up(self) -> None:
         """Make every page once and write none."""

@@ -29,7 +29,7 @@ def write_views(home: Path, views: Iterable[View]) -> list[Path]:
     for view in views:
         try:
             path = _target(home, view, taken)
-            if _write(path, view.text.encode()):
+            if put(path, view.text.encode()):
                 written.append(path)
         except (OSError, ValueError, TypeError, AttributeError) as error:
             logger.warning("the page %r was not written: %s", str(getattr(view, "path", view)), error)
@@ -56,7 +56,8 @@ def _target(home: Path, view: View, taken: set[str]) -> Path:
     return folder / path.name
 
 
-def _write(path: Path, content: bytes) -> bool:
+def put(path: Path, content: bytes) -> bool:
+    """Replace a file, whole and for its owner alone; return whether that changed it."""
     if _is_same(path, content):
         return False
     _sweep(path.parent)

@@ -60,6 +60,14 @@ _SECTIONS = (
         },
     ),
     Section(
+        "Connect agents",
+        f"{__name__}.fleet",
+        {
+            "setup": "Connect the agents of this machine.",
+            "uninstall": "Take out of the agents' files what is ours.",
+        },
+    ),
+    Section(
         "Run the hub",
         f"{__name__}.service",
         {

@@ -1,0 +1,87 @@
+"""What agents' own commands change and tell."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from memory_plane.integration import Call, Check, Command
+from memory_plane.redact import redact
+from memory_plane.setup.errors import Kept
+
+SECONDS = 120.0
+"""How long a command of an agent may take: some start a server, or look for an update."""
+
+
+def is_done(call: Call) -> bool:
+    """Tell whether what the call changes is changed already."""
+    code, said = _run(call.asks, call.folder, call.environment)
+    return code == 0 and call.shows in said
+
+
+def do(call: Call) -> None:
+    """Make the change and see that it is made; raise `Kept` with what the agent said if it is not."""
+    for command in call.do:
+        _must(command, call)
+    if not is_done(call):
+        raise Kept(f"{_line(call.do[-1])!r} ended well, but {_line(call.asks)!r} does not show {call.shows!r}")
+
+
+def undo(call: Call) -> None:
+    """Take the change back, if it is still there; raise `Kept` with what the agent said if that fails."""
+    if is_done(call):
+        for command in call.undo:
+            _must(command, call)
+
+
+def make_room(call: Call) -> None:
+    """Take back what stands where a change goes; whether it could be is seen when the change is made."""
+    for command in call.undo:
+        _run(command, call.folder, call.environment)
+
+
+def passes(check: Check) -> str:
+    """Return "" where the agent shows what it should, else what it said."""
+    code, said = _run(check.command, check.folder, None)
+    if code == 0 and check.shows in said:
+        return ""
+    return f"{_line(check.command)!r} does not show {check.shows!r}: {_last(said)}"
+
+
+def _must(command: Command, call: Call) -> None:
+    code, said = _run(command, call.folder, call.environment)
+    if code != 0:
+        raise Kept(f"{_line(command)!r} failed: {_last(said)}")
+
+
+def _run(command: Command, folder: Path | None, environment: Mapping[str, str] | None) -> tuple[int, str]:
+    """Run a command without a terminal; return its exit code and all that it said."""
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, "NO_COLOR": "1", **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return 1, f"it did not end within {SECONDS:g} s"
+    except OSError as error:
+        return 1, f"it cannot be run: {error.strerror}"
+    return done.returncode, f"{done.stdout}\n{done.stderr}"
+
+
+def _line(command: Command) -> str:
+    return redact(" ".join((Path(command[0]).name, *command[1:])))[:200]
+
+
+def _last(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return redact(" ".join(lines[-3:]))[-300:] or "it said nothing"

@@ -1,0 +1,142 @@
+"""What each kind of edit does to the content of a file: made, undone, and whether it stands. Pure, over bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from memory_plane.copies import COPY_MARK
+from memory_plane.integration import Block, Copy, Element, Entry, OwnFile
+from memory_plane.setup import blocks, formats
+from memory_plane.setup.errors import Broken, Kept
+from memory_plane.setup.manifest import Record
+from memory_plane.setup.pointers import MISSING, get, missing, with_value
+
+FileEdit = Entry | Element | Block | OwnFile | Copy
+
+
+def stands(edit: FileEdit, data: bytes | None) -> bool:
+    """Tell whether the edit is there as it was declared; raise `Broken` for a file that cannot be read."""
+    return bool(_held(edit, data) == _wanted(edit))
+
+
+def made(edit: FileEdit, data: bytes | None, ours: Record | None, *, take_over: bool) -> tuple[bytes, Record | None]:
+    """Return the content with the edit, and what is ours of it: None for what stood there before us.
+
+    `ours` is what we wrote there earlier. Raise `Kept` for what somebody else holds in its place, unless `take_over`.
+    """
+    held = _held(edit, data)
+    if held == _wanted(edit):
+        return data or b"", Record(edit, ours.made, ours.before) if ours else None
+    known = ours is not None and isinstance(ours.edit, FileEdit) and held == _wanted(ours.edit)
+    if held is not MISSING and not known and not take_over:
+        raise Kept(f"holds something else {_place(edit)}; remove that, or take it over with --take-over")
+    if ours and known:
+        return _written(edit, data or b""), Record(edit, ours.made, ours.before)
+    return _written(edit, data or b""), Record(edit, _containers(edit, data), held)
+
+
+def undone(record: Record, data: bytes | None) -> bytes | None:
+    """Return the content without the edit, None for no file; raise `Kept` if it is no longer what we wrote."""
+    edit = record.edit
+    assert isinstance(edit, FileEdit)
+    held = _held(edit, data)
+    if held is MISSING or data is None:
+        return data
+    if held != _wanted(edit):
+        raise Kept(f"what was written {_place(edit)} has been changed since; it is left as it is")
+    match edit:
+        case Block():
+            return blocks.drop(data) if record.before is MISSING else blocks.put(data, record.before)
+        case Entry():
+            form = formats.of(edit.path)
+            if record.before is not MISSING:
+                return form.put(data, edit.pointer, record.before)
+            return form.drop(data, edit.pointer, made=record.made)
+        case Element():
+            return formats.of(edit.path).drop(data, edit.pointer, edit.value, made=record.made)
+        case _:
+            return None if record.before is MISSING else str(record.before).encode()
+
+
+def same_meaning(path: Path, one: bytes | None, other: bytes | None) -> bool:
+    """Tell whether two contents of a settings file say the same; what cannot be read says nothing that is the same."""
+    if one is None or other is None:
+        return one is other
+    form = formats.of(path)
+    try:
+        return bool(form.load(one) == form.load(other))
+    except Broken:
+        return one == other
+
+
+def _held(edit: FileEdit, data: bytes | None) -> Any:
+    """Return what stands where the edit goes, `MISSING` for nothing."""
+    match edit:
+        case Entry():
+            return get(formats.of(edit.path).load(data or b""), edit.pointer)
+        case Element():
+            array = get(formats.of(edit.path).load(data or b""), edit.pointer)
+            if array is not MISSING and not isinstance(array, list):
+                raise Broken(f"holds no array at {'.'.join(edit.pointer)}")
+            return edit.value if array is not MISSING and edit.value in array else MISSING
+        case Block():
+            found = blocks.get(data or b"")
+            return MISSING if found is None else found
+        case _:
+            if data is None:
+                return MISSING
+            text = data.decode("utf-8", "replace")
+            return COPY_MARK if isinstance(edit, Copy) and text.startswith(COPY_MARK) else text
+
+
+def _wanted(edit: FileEdit) -> Any:
+    match edit:
+        case Entry() | Element():
+            return edit.value
+        case Block():
+            return edit.text.strip("\n")
+        case OwnFile():
+            return edit.text
+        case _:
+            return COPY_MARK
+
+
+def _written(edit: FileEdit, data: bytes) -> bytes:
+    match edit:
+        case Block():
+            return blocks.put(data, edit.text.strip("\n"))
+        case OwnFile():
+            return edit.text.encode()
+        case Copy():
+            return f"{COPY_MARK}\n{edit.preface}".encode()
+        case _:
+            return _written_value(edit, data)
+
+
+def _written_value(edit: Entry | Element, data: bytes) -> bytes:
+    """Edit a settings file, and make sure that nothing else in it means anything else now."""
+    form = formats.of(edit.path)
+    before = form.load(data)
+    if isinstance(edit, Entry):
+        expected, after = edit.value, form.put(data, edit.pointer, edit.value)
+    else:
+        array = get(before, edit.pointer)
+        expected = [*([] if array is MISSING else array), edit.value]
+        after = form.add(data, edit.pointer, edit.value)
+    if form.load(after) != with_value(before, edit.pointer, expected):
+        raise Broken(f"is laid out in a way that cannot be edited safely; add {'.'.join(edit.pointer)} by hand")
+    return after
+
+
+def _containers(edit: FileEdit, data: bytes | None) -> int:
+    """Return how many objects and arrays have to be made for the edit."""
+    if not isinstance(edit, Entry | Element):
+        return 0
+    value = formats.of(edit.path).load(data or b"")
+    array = isinstance(edit, Element) and get(value, edit.pointer) is MISSING
+    return missing(value, edit.pointer) + array
+
+
+def _place(edit: FileEdit) -> str:
+    return f"at {'.'.join(edit.pointer)}" if isinstance(edit, Entry | Element) else "there"

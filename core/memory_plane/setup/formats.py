@@ -1,0 +1,34 @@
+"""Which module edits a file: all of them have the same four functions over bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from memory_plane.setup import jsonc, toml
+
+
+class Format(Protocol):
+    """Pure edits of the bytes of one file; each raises `Broken` for what it cannot read."""
+
+    def load(self, data: bytes) -> Any:
+        """Return what the file means, None for nothing."""
+        ...
+
+    def put(self, data: bytes, pointer: Sequence[str], value: Any) -> bytes:
+        """Set the value at `pointer`."""
+        ...
+
+    def add(self, data: bytes, pointer: Sequence[str], value: Any) -> bytes:
+        """Add an element to the array at `pointer`."""
+        ...
+
+    def drop(self, data: bytes, pointer: Sequence[str], element: Any = ..., *, made: int = 0) -> bytes:
+        """Remove what stands at `pointer`, or one element of it, and the `made` containers that are empty then."""
+        ...
+
+
+def of(path: Path) -> Format:
+    """Return the format of a file by its name; what is not TOML is JSON."""
+    return cast("Format", toml if path.suffix.lower() == ".toml" else jsonc)

@@ -1,0 +1,162 @@
+"""What is ours in agents' files, written down in `integrations.json` of the home: never in the files themselves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from memory_plane.copies import NAME
+from memory_plane.errors import MemoryPlaneError
+from memory_plane.integration import Block, Call, Copy, Edit, Element, Entry, OwnFile
+from memory_plane.setup.files import digest
+from memory_plane.setup.files import replace as write_file
+from memory_plane.setup.pointers import MISSING
+
+BACKUPS = "agents-before"
+"""The folder with the first content of each file that was changed, by its SHA-256."""
+
+_KINDS: Mapping[str, type[Any]] = {
+    "entry": Entry,
+    "element": Element,
+    "block": Block,
+    "file": OwnFile,
+    "copy": Copy,
+    "call": Call,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An edit that was made: `made` containers are ours too, `before` is what the entry held, if it was taken over."""
+
+    edit: Edit
+    made: int = 0
+    before: Any = MISSING
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Return what tells this edit from others, whatever it sets."""
+        return key(self.edit)
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """A file that was changed: the digests of its content before the first and after the last edit, "" for no file."""
+
+    before: str
+    after: str
+    folders: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Manifest:
+    """Which edits each agent has, and the files that they are in."""
+
+    home: Path
+    agents: dict[str, tuple[Record, ...]] = field(default_factory=dict)
+    files: dict[str, FileRecord] = field(default_factory=dict)
+
+    def others(self, agent: str) -> dict[tuple[Any, ...], Record]:
+        """Return the edits of all agents but one, by their keys."""
+        return {one.key: one for name, records in self.agents.items() if name != agent for one in records}
+
+    def keep(self, data: bytes | None) -> str:
+        """Keep the content of a file that will be changed; return its digest."""
+        name = digest(data)
+        if data is not None and not (place := self.home / BACKUPS / name).exists():
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_file(place, data, 0o600)
+        return name
+
+    def kept(self, name: str) -> bytes | None:
+        """Return the content with a digest, None for no file; raise `MemoryPlaneError` if it is gone."""
+        if not name:
+            return None
+        try:
+            return (self.home / BACKUPS / name).read_bytes()
+        except OSError as error:
+            raise MemoryPlaneError(f"{self.home / BACKUPS / name}: cannot be read: {error.strerror}") from None
+
+    def save(self) -> None:
+        """Write the manifest, and drop the copies that nothing needs any more."""
+        agents = {name: [_plain(one) for one in records] for name, records in self.agents.items()}
+        files = {
+            path: {"before": one.before, "after": one.after, "folders": list(one.folders)}
+            for path, one in self.files.items()
+        }
+        text = json.dumps({"version": 1, "agents": agents, "files": files}, ensure_ascii=False, indent=2) + "\n"
+        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.agents or self.files:
+            write_file(self.home / NAME, text.encode(), 0o600)
+        else:
+            (self.home / NAME).unlink(missing_ok=True)
+        needed = {one.before for one in self.files.values()}
+        for place in (self.home / BACKUPS).glob("*"):
+            if place.name not in needed:
+                place.unlink(missing_ok=True)
+
+
+def load(home: Path) -> Manifest:
+    """Read the manifest of a home; raise `MemoryPlaneError` for one that is broken."""
+    place = home / NAME
+    try:
+        held = json.loads(place.read_text("utf-8"))
+        agents = {name: tuple(map(_record, records)) for name, records in held["agents"].items()}
+        files = {
+            path: FileRecord(one["before"], one["after"], tuple(one["folders"])) for path, one in held["files"].items()
+        }
+    except FileNotFoundError:
+        return Manifest(home)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise MemoryPlaneError(f"{place}: cannot be read ({error}); move it away, then run setup again") from None
+    return Manifest(home, agents, files)
+
+
+def key(edit: Edit) -> tuple[Any, ...]:
+    """Return what tells an edit from others, whatever it sets."""
+    kind = type(edit).__name__
+    match edit:
+        case Entry():
+            return kind, edit.path, edit.pointer
+        case Element():
+            return kind, edit.path, edit.pointer, json.dumps(edit.value, sort_keys=True)
+        case Call():
+            return kind, edit.what
+        case _:
+            return kind, edit.path
+
+
+def _plain(record: Record) -> dict[str, Any]:
+    kind = next(name for name, each in _KINDS.items() if isinstance(record.edit, each))
+    held: dict[str, Any] = {"kind": kind}
+    held |= {one.name: _json(getattr(record.edit, one.name)) for one in fields(record.edit)}
+    if record.made:
+        held["made"] = record.made
+    if record.before is not MISSING:
+        held["before"] = record.before
+    return held
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    return [_json(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _record(held: Mapping[str, Any]) -> Record:
+    kind = _KINDS[held["kind"]]
+    edit = kind(**{one.name: _read(one.name, held[one.name]) for one in fields(kind) if one.name in held})
+    return Record(edit, held.get("made", 0), held.get("before", MISSING))
+
+
+def _read(name: str, value: Any) -> Any:
+    if name in ("path", "folder"):
+        return None if value is None else Path(value)
+    if name == "touches":
+        return tuple(map(Path, value))
+    if name in ("pointer", "asks"):
+        return tuple(value)
+    return tuple(map(tuple, value)) if name in ("do", "undo") else value

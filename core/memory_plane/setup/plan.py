@@ -1,0 +1,232 @@
+"""What `setup` and `uninstall` would do, worked out before anything is done."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memory_plane.integration import Call, Integration, OwnFile
+from memory_plane.redact import redact
+from memory_plane.setup import calls, edits, files
+from memory_plane.setup.errors import Broken, Kept
+from memory_plane.setup.files import Found, digest
+from memory_plane.setup.manifest import Manifest, Record, key
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file: `found` is what must still be there when it is written; `after` None removes it."""
+
+    path: Path
+    found: Found
+    after: bytes | None
+    mode: int
+
+    def diff(self) -> str:
+        """Return the change as a unified diff, secrets cut."""
+        before, after = ((data or b"").decode("utf-8", "replace") for data in (self.found.data, self.after))
+        lines = difflib.unified_diff(
+            before.splitlines(),
+            after.splitlines(),
+            str(self.path) if self.found.data is not None else "/dev/null",
+            str(self.path) if self.after is not None else "/dev/null",
+            lineterm="",
+        )
+        return redact("\n".join(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What happens for one agent: all of it or, where anything is `refused`, nothing.
+
+    `first_undone` are calls of earlier, or somebody else's that are taken over, which make room for `calls`.
+    """
+
+    agent: str
+    name: str
+    changes: tuple[Change, ...] = ()
+    calls: tuple[Call, ...] = ()
+    first_undone: tuple[Call, ...] = ()
+    records: tuple[Record, ...] = ()
+    refused: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_idle(self) -> bool:
+        """Tell whether there is nothing to do."""
+        return not self.changes and not self.calls and not self.first_undone
+
+
+@dataclass(slots=True)
+class Desk:
+    """The files as they will be after what is planned so far: agents may share one."""
+
+    found: dict[Path, Found] = field(default_factory=dict)
+    held: dict[Path, bytes | None] = field(default_factory=dict)
+
+    def look(self, path: Path) -> Found:
+        """Return a file as it will be then; raise `Kept` for one that is not ours to change."""
+        found = self.found.get(path)
+        if found is None:
+            found = self.found[path] = files.look(path)
+            self.held.setdefault(found.place, found.data)
+        return Found(found.place, self.held[found.place], found.mode)
+
+
+class _Draft:
+    """The changes of one agent; they reach the desk when all of them are possible."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.begun: dict[Path, Found] = {}
+        self.paths: dict[Path, Path] = {}
+        self.held: dict[Path, bytes | None] = {}
+        self.modes: dict[Path, int] = {}
+
+    def read(self, path: Path) -> bytes | None:
+        found = self.desk.look(path)
+        self.paths.setdefault(found.place, path)
+        self.begun.setdefault(found.place, found)
+        return self.held.setdefault(found.place, found.data)
+
+    def write(self, path: Path, data: bytes | None, mode: int | None = None) -> None:
+        place = self.desk.look(path).place
+        self.held[place] = data
+        if mode is not None:
+            self.modes[place] = mode
+
+    def changes(self) -> tuple[Change, ...]:
+        """Return what changes, and tell the desk."""
+        self.desk.held |= self.held
+        return tuple(
+            Change(self.paths[place], found, self.held[place], self.modes.get(place, found.mode))
+            for place, found in self.begun.items()
+            if self.held[place] != found.data
+        )
+
+
+def setups(integrations: Iterable[Integration], manifest: Manifest, *, take_over: bool = False) -> list[Plan]:
+    """Plan how each agent is told of Memory Plane; agents may share files and what is written there."""
+    desk, then, plans = Desk(), Manifest(manifest.home, dict(manifest.agents), manifest.files), []
+    for integration in integrations:
+        planned = _setup(integration, then, desk, take_over=take_over)
+        if not planned.refused:
+            then.agents[planned.agent] = planned.records
+        plans.append(planned)
+    return plans
+
+
+def uninstalls(names: Mapping[str, str], manifest: Manifest) -> list[Plan]:
+    """Plan how what is ours is taken out of the files of agents, and only that; `names` are by agent."""
+    desk, then, plans = Desk(), Manifest(manifest.home, dict(manifest.agents), manifest.files), []
+    for agent, name in names.items():
+        planned = _uninstall(agent, name, then, desk)
+        if not planned.refused:
+            del then.agents[agent]
+        plans.append(planned)
+    return plans
+
+
+def _setup(integration: Integration, manifest: Manifest, desk: Desk, *, take_over: bool) -> Plan:
+    draft, own = _Draft(desk), {one.key: one for one in manifest.agents.get(integration.agent, ())}
+    others = manifest.others(integration.agent)
+    wanted = {key(edit) for edit in integration.edits}
+    stale = [one for one in own.values() if one.key not in wanted and one.key not in others]
+    refused: list[str] = []
+    notes = list(_take_back((one for one in reversed(stale) if not isinstance(one.edit, Call)), draft))
+    records: list[Record] = []
+    for edit in (edit for edit in integration.edits if not isinstance(edit, Call)):
+        ours = own.get(key(edit)) or others.get(key(edit))
+        try:
+            data, record = edits.made(edit, draft.read(edit.path), ours, take_over=take_over)
+            draft.write(edit.path, data, 0o700 if isinstance(edit, OwnFile) and edit.executable else None)
+        except (Broken, Kept) as error:
+            refused.append(str(error) if str(edit.path) in str(error) else f"{edit.path}: {error}")
+            continue
+        records += [record] if record else []
+        notes += [] if record else [f"{edit.path}: what we would write stands there already; uninstall leaves it"]
+    if refused:
+        return Plan(integration.agent, integration.name, refused=tuple(refused), records=tuple(own.values()))
+    wished = [edit for edit in integration.edits if isinstance(edit, Call)]
+    missing = [edit for edit in wished if not calls.is_done(edit)]
+    known = [Record(edit) for edit in wished if edit in missing or key(edit) in own]
+    notes += [f"{edit.what} is done already; uninstall leaves it" for edit in wished if Record(edit) not in known]
+    return Plan(
+        integration.agent,
+        integration.name,
+        changes=draft.changes(),
+        calls=tuple(missing),
+        first_undone=tuple(_room_for(missing, own, stale, take_over)),
+        records=(*records, *known),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _room_for(
+    missing: Iterable[Call], own: Mapping[tuple[object, ...], Record], stale: Iterable[Record], take_over: bool
+) -> Iterator[Call]:
+    yield from (one.edit for one in stale if isinstance(one.edit, Call))
+    for call in missing:
+        earlier = own.get(key(call))
+        if earlier and isinstance(earlier.edit, Call) and earlier.edit != call:
+            yield earlier.edit
+        elif take_over and not earlier:
+            yield call
+
+
+def _uninstall(agent: str, name: str, manifest: Manifest, desk: Desk) -> Plan:
+    draft = _Draft(desk)
+    others = manifest.others(agent)
+    own = [one for one in reversed(manifest.agents.get(agent, ())) if one.key not in others]
+    in_files = [one for one in own if not isinstance(one.edit, Call)]
+    try:
+        notes = tuple(_take_back(in_files, draft))
+        still = {desk.look(one.edit.path).place for one in others.values() if not isinstance(one.edit, Call)}
+        for place, path in draft.paths.items():
+            if place not in still:
+                draft.held[place] = _as_before(path, draft.begun[place], draft.held[place], manifest)
+    except (Broken, Kept) as error:
+        return Plan(agent, name, refused=(str(error),), records=manifest.agents.get(agent, ()))
+    told = tuple(one.edit for one in own if isinstance(one.edit, Call))
+    return Plan(agent, name, draft.changes(), told, notes=notes)
+
+
+def without(records: Iterable[Record], path: Path, data: bytes | None) -> bytes | None:
+    """Return the content of a file without these edits, as far as they are still what was written."""
+    for record in records:
+        if not isinstance(record.edit, Call) and record.edit.path == path:
+            try:
+                data = edits.undone(record, data)
+            except (Broken, Kept):
+                continue
+    return data
+
+
+def _take_back(records: Iterable[Record], draft: _Draft) -> Iterator[str]:
+    """Take edits out of the draft; yield what is left because it was changed since."""
+    for record in records:
+        path = record.edit.path  # type: ignore[union-attr]
+        try:
+            draft.write(path, edits.undone(record, draft.read(path)))
+        except Broken as error:
+            raise Broken(f"{path}: {error}") from None
+        except Kept as error:
+            if str(path) in str(error):
+                raise
+            yield f"{path}: {error}"
+
+
+def _as_before(path: Path, found: Found, data: bytes | None, manifest: Manifest) -> bytes | None:
+    """Return the very bytes that a file had before us, where nothing else has changed in it."""
+    kept = manifest.files.get(str(found.place))
+    if kept is None or (data is None and kept.before):
+        return data
+    before = manifest.kept(kept.before)
+    if kept.after == digest(found.data) or edits.same_meaning(path, data, before):
+        return before
+    if before is None and data is not None and not data.strip():
+        return None
+    empty = before is None and edits.same_meaning(path, data, b"{}")
+    return None if empty else data

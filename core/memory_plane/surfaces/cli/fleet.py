@@ -1,0 +1,221 @@
+"""Commands that tell the agents of this machine of Memory Plane, and take that back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memory_plane.errors import MemoryPlaneError
+from memory_plane.surfaces.cli.guard import tell
+from memory_plane.surfaces.cli.options import examples, json_option, pass_session
+from memory_plane.surfaces.cli.output import print_json
+from memory_plane.surfaces.cli.text import clean, one_line
+
+if TYPE_CHECKING:
+    from memory_plane.integration import Integration
+    from memory_plane.setup.manifest import Manifest
+    from memory_plane.setup.plan import Plan
+    from memory_plane.surfaces.cli.session import Session
+
+_dry_run = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+_yes = click.option("--yes", is_flag=True, help="Do not ask.")
+
+
+@click.command(epilog=examples("setup", "setup --dry-run", "setup claude-code grok --yes"))
+@click.argument("agents", metavar="[AGENT]...", nargs=-1)
+@_dry_run
+@_yes
+@click.option("--take-over", is_flag=True, help="Replace entries of our name that somebody else made.")
+@json_option
+@pass_session
+def setup(session: Session, agents: Sequence[str], dry_run: bool, yes: bool, take_over: bool, as_json: bool) -> None:
+    """Connect the agents of this machine: show the change of every file, ask, back up, write, read back.
+
+    Without AGENT all that are found. A second run changes nothing; `uninstall` takes it all back.
+    """
+    from memory_plane.copies import Copies
+    from memory_plane.setup import apply, plan
+
+    _must_be_askable(yes, dry_run)
+    chosen = _chosen(agents, _integrations(session))
+    with _manifest(session, locked=not dry_run) as manifest:
+        plans = plan.setups(chosen, manifest, take_over=take_over)
+        report = [_report(one, "would change" if dry_run else "set up") for one in plans]
+        if not as_json:
+            _show(plans, {one.agent: one.found for one in chosen})
+        if not dry_run and _agreed(plans, yes):
+            for one, told in zip(plans, report, strict=True):
+                _attempt(one, told, partial(apply.setup, one, manifest))
+    if not dry_run:
+        Copies(session.settings.home).write()
+        for integration, told in zip(chosen, report, strict=True):
+            _read_back(integration, told)
+    _finish(report, as_json)
+
+
+@click.command(epilog=examples("uninstall", "uninstall grok --dry-run"))
+@click.argument("agents", metavar="[AGENT]...", nargs=-1)
+@_dry_run
+@_yes
+@json_option
+@pass_session
+def uninstall(session: Session, agents: Sequence[str], dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Take out of the agents' files what is still ours there; where nothing else changed, they are as they were.
+
+    Without AGENT of all that were set up. The memory itself stays.
+    """
+    from memory_plane.setup import apply, plan
+
+    _must_be_askable(yes, dry_run)
+    names = {one.agent: one.name for one in _integrations(session)}
+    with _manifest(session, locked=not dry_run) as manifest:
+        for agent in agents:
+            if agent not in manifest.agents:
+                raise click.UsageError(f"agent {agent!r} is not set up{_hint(agent, manifest.agents)}")
+        plans = plan.uninstalls({one: names.get(one, one) for one in agents or manifest.agents}, manifest)
+        report = [_report(one, "would change" if dry_run else "taken out") for one in plans]
+        if not as_json:
+            _show(plans, {})
+        if not dry_run and _agreed(plans, yes):
+            for one, told in zip(plans, report, strict=True):
+                _attempt(one, told, partial(apply.uninstall, one, manifest))
+    if not report and not as_json:
+        tell("no agent is set up")
+    _finish(report, as_json)
+
+
+# --- which agents ------------------------------------------------------------------------------------------------
+
+
+def _integrations(session: Session) -> list[Integration]:
+    from memory_plane.integration import Machine
+
+    return [one for _, one in session.plugins.integrate(Machine.here(session.settings.home))]
+
+
+def _chosen(agents: Sequence[str], known: Iterable[Integration]) -> list[Integration]:
+    by_id = {one.agent: one for one in known}
+    for agent in agents:
+        if agent not in by_id:
+            raise click.UsageError(f"no plugin can set up {agent!r}{_hint(agent, by_id)}  (see: memory-plane plugins)")
+    if missing := [agent for agent in agents if not by_id[agent].found]:
+        raise MemoryPlaneError(f"{by_id[missing[0]].name} is not on this machine; install it first")
+    chosen = [by_id[agent] for agent in dict.fromkeys(agents)] or [one for one in by_id.values() if one.found]
+    if not chosen:
+        looked = ", ".join(one.name for one in by_id.values()) or "none: install a plugin of an agent"
+        raise MemoryPlaneError(f"no agent was found on this machine; looked for {looked}")
+    return chosen
+
+
+def _hint(agent: str, known: Iterable[str]) -> str:
+    close = get_close_matches(agent, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}" if known else ""
+
+
+@contextmanager
+def _manifest(session: Session, *, locked: bool) -> Iterator[Manifest]:
+    from memory_plane.setup import apply, manifest
+
+    if not locked:
+        yield manifest.load(session.settings.home)
+        return
+    with apply.manifest_of(session.settings.home) as held:
+        yield held
+
+
+# --- asking and doing --------------------------------------------------------------------------------------------
+
+
+def _must_be_askable(yes: bool, dry_run: bool) -> None:
+    if not yes and not dry_run and not sys.stdin.isatty():
+        raise click.UsageError(
+            "nobody can be asked here; give --yes, or --dry-run to look", click.get_current_context()
+        )
+
+
+def _agreed(plans: Sequence[Plan], yes: bool) -> bool:
+    """Ask once for all that was shown; True too where there is nothing to ask about."""
+    if yes or all(one.is_idle for one in plans):
+        return True
+    click.confirm("Do this?", abort=True, err=True)
+    return True
+
+
+def _attempt(planned: Plan, told: dict[str, Any], do: Callable[[], list[str] | None]) -> None:
+    from memory_plane.setup.errors import Kept
+
+    if planned.refused:
+        return
+    try:
+        told["notes"] += do() or ()
+    except Kept as error:
+        told["state"] = "refused"
+        told["refused"].append(str(error))
+
+
+def _read_back(integration: Integration, told: dict[str, Any]) -> None:
+    """Ask the agent what it really loaded, and name what only a person can do."""
+    from memory_plane.integration import Check
+    from memory_plane.setup import calls
+
+    if told["state"] == "refused":
+        return
+    for check in integration.checks:
+        if isinstance(check, Check):
+            complaint = calls.passes(check)
+            told["checks"].append({"what": check.what, "passed": not complaint, "detail": complaint})
+    told["steps"] = list(integration.steps)
+
+
+# --- telling -----------------------------------------------------------------------------------------------------
+
+
+def _show(plans: Iterable[Plan], found: dict[str, str]) -> None:
+    for one in plans:
+        click.secho(
+            f"{one.name} ({one.agent}){f', found at {found[one.agent]}' if one.agent in found else ''}", bold=True
+        )
+        for change in one.changes:
+            click.echo(clean(change.diff()))
+        for call in one.calls:
+            click.echo(f"  {'will run' if one.agent in found else 'will undo'}: {one_line(call.what)}")
+        if one.is_idle and not one.refused:
+            click.echo("  nothing to change")
+        click.echo()
+
+
+def _report(planned: Plan, state: str) -> dict[str, Any]:
+    return {
+        "agent": planned.agent,
+        "state": "refused" if planned.refused else "unchanged" if planned.is_idle else state,
+        "files": [change.path for change in planned.changes],
+        "calls": [call.what for call in planned.calls],
+        "refused": list(planned.refused),
+        "notes": list(planned.notes),
+        "checks": [],
+        "steps": [],
+    }
+
+
+def _finish(report: Sequence[dict[str, Any]], as_json: bool) -> None:
+    """Say what became of each agent; one that was refused, or does not see us, ends the command with 1."""
+    if as_json:
+        print_json(report)
+    for told in report if not as_json else ():
+        click.echo(one_line(f"{told['agent']}: {told['state']}"))
+        for line in (*told["refused"], *told["notes"]):
+            click.echo(f"  {one_line(line)}")
+        for check in told["checks"]:
+            click.echo(
+                f"  {'ok' if check['passed'] else 'WRONG'}: {one_line(check['what'])} {one_line(check['detail'])}"
+            )
+        for step in told["steps"]:
+            click.echo(f"  to do by hand: {one_line(step)}")
+    if any(told["state"] == "refused" or not all(one["passed"] for one in told["checks"]) for told in report):
+        raise click.exceptions.Exit(1)
