@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.routing import Route
 
-from memory_plane import __version__, access
+from memory_plane import __version__, access, webhooks
 from memory_plane.client import Inside
 from memory_plane.errors import Refused
 from memory_plane.surfaces.events import Feed, events
@@ -96,7 +96,13 @@ def create_app(
     _add_care(app, metrics, master)
     add_handlers(app)
     app.add_middleware(Limits)
-    app.add_middleware(Gate, master=master, port=port, names=plane.settings.hub.names if names is None else names)
+    app.add_middleware(
+        Gate,
+        master=master,
+        port=port,
+        names=plane.settings.hub.names if names is None else names,
+        webhook=lambda agent, secret: webhooks.opens(plane.home, agent, secret),
+    )
     app.add_middleware(Timed, metrics=metrics)
     app.state.end_streams, app.state.open_streams = feed.end, feed.count
     return app

@@ -21,9 +21,12 @@ AGENT_HEADER = "x-memory-plane-agent"
 
 IDENTITY = "memory_plane.identity"
 """Where the scope holds the agent that the token stands for; None is the master token, which stands for any."""
+WEBHOOK = "memory_plane.webhook"
+"""Where the scope holds the agent whose webhook the request was posted to, with the right secret."""
 STILL_OPEN = "memory_plane.still_open"
 """Where the scope holds a function that tells whether the token of the request still opens the hub."""
 
+_WEBHOOK = re.compile(r"/ingest/([^/]+)/([^/]+)")
 _ONCE = ("content-type", "content-length", "content-encoding", "transfer-encoding", "last-event-id")
 _HARDENING = {
     "cache-control": "no-store",
@@ -34,12 +37,27 @@ _HARDENING = {
 
 
 class Gate:
-    """Let a request in when its host, its origin and its token are right, and say in the scope whose token it is."""
+    """Let a request in when its host, its origin and its token are right, and say in the scope whose token it is.
 
-    def __init__(self, app: ASGIApp, *, master: Callable[[], str | None], port: int, names: Iterable[str] = ()) -> None:
-        """`master` tells the token now, None where nothing is served; `names` are hosts beside those of loopback."""
+    A webhook needs no token: its path holds a secret.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        master: Callable[[], str | None],
+        port: int,
+        names: Iterable[str] = (),
+        webhook: Callable[[str, str], bool] = lambda agent, secret: False,
+    ) -> None:
+        """`master` tells the token now, None where nothing is served; `names` are hosts beside those of loopback.
+
+        `webhook` tells whether an agent's webhook has that secret.
+        """
         self._app = app
         self._master = master
+        self._webhook = webhook
         hosts = [*HOSTS, *map(_bracketed, names)]
         self._hosts = {host if _has_port(host) else f"{host}:{port}" for host in hosts}
         self._hosts |= set(hosts) if port in (80, 443) else set()
@@ -64,7 +82,15 @@ class Gate:
             return refuse(403, "requests from web pages elsewhere are not served")
         if scope["path"] == "/health" and scope["method"] in ("GET", "HEAD"):
             return None
-        return self._stranger(scope, headers) or _malformed(scope["method"], headers)
+        stranger = None if self._knows_secret(scope) else self._stranger(scope, headers)
+        return stranger or _malformed(scope["method"], headers)
+
+    def _knows_secret(self, scope: Scope) -> bool:
+        found = _WEBHOOK.fullmatch(scope["path"]) if scope["method"] == "POST" else None
+        if found is None or not self._webhook(found[1], found[2]):
+            return False
+        scope[WEBHOOK] = scope[IDENTITY] = found[1]
+        return True
 
     def _stranger(self, scope: Scope, headers: Headers) -> JSONResponse | None:
         """Refuse a request without a token, and one whose header names another agent than its token."""

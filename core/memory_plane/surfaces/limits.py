@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 MAX_BODY = 1_500_000
 MAX_SYNC_BODY = 5_000_000
+MAX_EVENT = 250_000
+"""The longest body of a webhook: what an app tells of one event."""
 BODY_SECONDS = 30.0
 AT_ONCE = 64
 """Requests that are worked on at a time; a body each, so they bound the memory that bodies take."""
@@ -82,6 +84,8 @@ class _TooLarge(Exception):
 
 
 def _limit(path: str) -> int:
+    if path.startswith("/ingest/"):
+        return MAX_EVENT
     return MAX_SYNC_BODY if path == "/api/sync" else MAX_BODY
 
 

@@ -1,4 +1,4 @@
-"""The REST surface: every operation, every read, the feed of changes; `/openapi.json` describes it."""
+"""The REST surface: every operation, every read, the feed of changes, webhooks; `/openapi.json` describes it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from starlette.routing import BaseRoute
 from memory_plane.plane import Plane
 from memory_plane.surfaces.limits import Growth
 from memory_plane.surfaces.rest.reads import reads
+from memory_plane.surfaces.rest.webhooks import webhooks
 from memory_plane.surfaces.rest.writes import writes
 
 __all__ = ["routes"]
 
 
 def routes(plane: Plane, growth: Growth) -> list[BaseRoute]:
-    """Return the endpoints below `/api`."""
-    return [*reads(plane).routes, *writes(plane, growth).routes]
+    """Return the endpoints below `/api`, and that of webhooks."""
+    return [*reads(plane).routes, *writes(plane, growth).routes, *webhooks(plane, growth).routes]
