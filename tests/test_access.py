@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from memory_plane.access import (
     token_path,
     verify,
 )
-from memory_plane.errors import ConfigurationError
+from memory_plane.errors import ConfigurationError, MemoryPlaneError
 
 SECONDS = 30
 MASTER = "t" * 43
@@ -64,6 +65,20 @@ def test_a_damaged_token_is_named(tmp_path: Path, content: bytes) -> None:
     token_path(tmp_path).write_bytes(content)
     with pytest.raises(ConfigurationError, match="delete it"):
         ensure_token(tmp_path)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
+def test_a_token_that_finds_no_room_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.fdopen
+
+    def on_a_full_disk(descriptor: int, *args: Any, **more: Any) -> Any:
+        os.close(descriptor)
+        return real(os.open("/dev/full", os.O_WRONLY), *args, **more)
+
+    monkeypatch.setattr(os, "fdopen", on_a_full_disk)
+    with pytest.raises(MemoryPlaneError, match=r"token: cannot be made: No space left on device$"):
+        ensure_token(tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_renewed_token_ends_the_old_one_and_all_that_were_made_from_it(tmp_path: Path) -> None:

@@ -159,3 +159,16 @@ def test_forked_processes_do_not_hear_each_others_answers(by_hub: bool, open_cli
         child.join(60)
     assert [child.exitcode for child in children] == [0, 0, 0]
     assert mine.stats().thoughts_by_kind == {"thought": 41}
+
+
+def test_database_that_takes_no_write_is_read_all_the_same(open_client: Open) -> None:
+    mine = open_client(None)
+    assert mine.post("Ann likes tea", agent="muse").state == "stored"
+    with mine.plane.database.writing() as connection:
+        full = "RAISE(ABORT, 'database or disk is full')"
+        connection.exec_driver_sql(f"CREATE TRIGGER t BEFORE INSERT ON operations BEGIN SELECT {full}; END")
+    assert mine.post("Bob likes tea", agent="muse").state == "queued"
+    assert mine.trouble is not None
+    assert "full" in mine.trouble
+    assert [hit.snippet for hit in mine.recall("Ann").hits] == ["Ann likes tea"]
+    assert mine.status().operations == 1

@@ -210,20 +210,22 @@ def test_file_in_place_of_the_folder_is_told(tmp_path: Path, open_database: Open
     assert "cannot be made: " in told(open_database(tmp_path / "file" / "memory.db"), count)
 
 
+@pytest.mark.parametrize("use", [write, count])
 @pytest.mark.parametrize("gone", ["file", "folder"])
-def test_write_into_a_deleted_file_is_refused(engine: Database, gone: str) -> None:
+def test_use_of_a_deleted_file_is_refused(engine: Database, gone: str, use: Callable[[Database], object]) -> None:
     assert engine.path is not None
     write(engine)
     shutil.rmtree(engine.path.parent) if gone == "folder" else engine.path.unlink()
-    assert told(engine, write) == "the file was deleted or replaced while in use; start again"
+    assert told(engine, use) == "the file was deleted or replaced while in use; start again"
 
 
-def test_write_into_a_replaced_file_is_refused(engine: Database, tmp_path: Path) -> None:
+@pytest.mark.parametrize("use", [write, count])
+def test_use_of_a_replaced_file_is_refused(engine: Database, tmp_path: Path, use: Callable[[Database], object]) -> None:
     assert engine.path is not None
     write(engine)
     shutil.copy(engine.path, tmp_path / "copy.db")
     (tmp_path / "copy.db").replace(engine.path)
-    assert told(engine, write) == "the file was deleted or replaced while in use; start again"
+    assert told(engine, use) == "the file was deleted or replaced while in use; start again"
 
 
 def test_too_many_readers_are_told(engine: Database, open_database: Open) -> None:

@@ -78,7 +78,7 @@ def test_empty_database_is_not_copied(empty: Database) -> None:
     assert list(empty.path.parent.glob("*.bak")) == []
 
 
-@pytest.mark.parametrize("act", [schema.ensure, schema.upgrade])
+@pytest.mark.parametrize("act", [schema.ensure, schema.upgrade, schema.check])
 def test_database_of_a_newer_version_is_refused(engine: Database, act: Callable[[Database], object]) -> None:
     run(engine, "UPDATE alembic_version SET version_num = '9999'")
     expected = rf"^database is at revision '9999', this version knows up to '{schema.head()}'; upgrade memory-plane"

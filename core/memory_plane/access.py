@@ -13,10 +13,11 @@ import ipaddress
 import logging
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from memory_plane.errors import ConfigurationError
+from memory_plane.errors import ConfigurationError, MemoryPlaneError
 
 logger = logging.getLogger(__name__)
 
@@ -72,13 +73,18 @@ def renew_token(home: Path) -> Path:
 
 def _draft(home: Path) -> Path:
     """Write a fresh token beside its place, on disk and readable by its owner alone."""
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = home / f".token-{os.getpid()}-{secrets.token_hex(4)}"
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(secrets.token_urlsafe(32) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(32) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise MemoryPlaneError(f"{token_path(home)}: cannot be made: {error.strerror}") from error
     return draft
 
 
@@ -97,7 +103,7 @@ class TokenFile:
             if seen is None or seen != self._seen:
                 self._token = ensure_token(self._home)
                 self._seen = self._look()
-        except (ConfigurationError, OSError) as error:
+        except (MemoryPlaneError, OSError) as error:
             if self._token is not None:
                 logger.warning("the hub is closed: %s", error)
             self._seen, self._token = None, None

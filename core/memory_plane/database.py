@@ -74,9 +74,11 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction over one moment of the database."""
-        with self._guarded(), self._connected() as connection:
-            self._begin(connection, "DEFERRED")
-            yield connection
+        with self._guarded():
+            self._check_file()
+            with self._connected() as connection:
+                self._begin(connection, "DEFERRED")
+                yield connection
 
     @contextmanager
     def writing(self, *, durable: bool = True) -> Iterator[Connection]:
@@ -231,7 +233,7 @@ class Database:
         driver.execute(f"BEGIN {kind}")
 
     def _check_file(self) -> None:
-        """Refuse to write into a file that has no name any more."""
+        """Refuse to use a file that has no name any more: what it holds was taken away."""
         if self.path is None or self._identity is None:
             return
         try:

@@ -84,6 +84,7 @@ def drift(database: Database) -> list[str]:
 
 def check(database: Database) -> list[str]:
     """Return what is wrong with the file, the schema or the full-text index; nothing when all is sound."""
+    refuse_newer(current(database))
     complaints = drift(database)
     if database.dialect != "sqlite":
         return complaints
