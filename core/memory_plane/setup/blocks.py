@@ -12,9 +12,8 @@ def get(data: bytes) -> str | None:
     text = _text(data).replace("\r\n", "\n")
     if BEGIN not in text and END not in text:
         return None
-    before, begin, rest = text.partition(BEGIN)
-    held, end, after = rest.partition(END)
-    if not begin or not end or END in before or BEGIN in after or END in after:
+    held, end, _ = text.partition(BEGIN)[2].partition(END)
+    if not end or text.count(BEGIN) + text.count(END) != 2:
         raise Broken(f"holds {BEGIN!r} and {END!r} other than once each, in this order")
     return held.strip("\n")
 

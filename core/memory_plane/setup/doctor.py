@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -47,7 +47,7 @@ def examine(settings: Settings, plugins: PluginManager) -> Iterator[Finding]:
         ("database", lambda: _database(settings)),
         ("hub", lambda: _hub(settings)),
         ("outbox", lambda: _outbox(settings.home, now)),
-        ("spool", lambda: _spool(settings.home, now)),
+        ("spool", lambda: _spool(settings.home, plugins, now)),
         ("sync", lambda: _sync(settings)),
         ("plugins", lambda: _plugins(plugins)),
     )
@@ -146,18 +146,34 @@ def _outbox(home: Path, now: datetime) -> Iterator[Finding]:
         yield Finding(what="outbox", state="ok", detail="nothing waits")
 
 
-def _spool(home: Path, now: datetime) -> Iterator[Finding]:
+def _spool(home: Path, plugins: PluginManager, now: datetime) -> Iterator[Finding]:
     waiting, bad = spool.waiting(home), list((home / spool.FOLDER).glob("*.bad"))
     if bad:
         remedy = f"see {home / spool.FOLDER}/*.bad, then delete them"
         yield Finding(what="spool", state="wrong", detail=f"{len(bad)} events could not be taken in", remedy=remedy)
-    if waiting:
-        since = datetime.fromtimestamp(waiting[0].stat().st_mtime, UTC)
-        old = now - since > LONG
-        detail, remedy = f"{len(waiting)} events wait since {since:%Y-%m-%d %H:%M} UTC", "memory-plane ingest --spool"
-        yield Finding(what="spool", state="wrong" if old else "note", detail=detail, remedy=remedy if old else "")
+    spoken_for = {agent for info in plugins.infos() if info.state == "active" for agent in info.agents}
+    events: dict[str, list[Path]] = {}
+    for path in waiting:
+        agent = spool.agent_of(path)
+        events.setdefault(agent if agent not in spoken_for else "", []).append(path)
+    for agent, paths in sorted(events.items()):
+        yield _waiting_events(agent, paths, now)
     if not waiting and not bad:
         yield Finding(what="spool", state="ok", detail="nothing waits")
+
+
+def _waiting_events(nobody_for: str, paths: Sequence[Path], now: datetime) -> Finding:
+    """Tell of events that will be taken in, or of those of an agent that no plugin speaks for."""
+    with suppress(FileNotFoundError):  # taken in meanwhile
+        since = datetime.fromtimestamp(paths[0].stat().st_mtime, UTC)
+        whose, remedy = "", "memory-plane ingest --spool"
+        if nobody_for:
+            whose = f" of {nobody_for!r}, for which no plugin speaks,"
+            remedy = "pip install its plugin, or enable it in plugins.enabled; memory-plane plugins lists what is here"
+        old = now - since > LONG
+        detail = f"{len(paths)} events{whose} wait since {since:%Y-%m-%d %H:%M} UTC"
+        return Finding(what="spool", state="wrong" if old else "note", detail=detail, remedy=remedy if old else "")
+    return Finding(what="spool", state="ok", detail="nothing waits any more")
 
 
 def _plugins(plugins: PluginManager) -> Iterator[Finding]:

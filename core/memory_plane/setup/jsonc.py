@@ -212,8 +212,8 @@ def _parse(data: bytes) -> tuple[Node, bytes]:
 def _trailing_commas(root: Node, data: bytes) -> Iterator[tuple[int, int]]:
     """Find commas with nothing but comments up to the closing bracket."""
     tokens = [node for node in _walk(root) if node.child_count == 0 and node.type != "comment" and not node.is_missing]
-    for comma, closer in pairwise(tokens):
-        if comma.type == "," and closer.type in ("]", "}"):
+    for (before, comma), (_, closer) in pairwise(pairwise(tokens)):
+        if comma.type == "," and closer.type in ("]", "}") and before.type not in ("[", "{", ","):
             yield comma.start_byte, comma.end_byte
 
 

@@ -48,6 +48,7 @@ def add(data: bytes, pointer: Sequence[str], value: Any) -> bytes:
 def drop(data: bytes, pointer: Sequence[str], element: Any = MISSING, *, made: int = 0) -> bytes:
     """Remove the entry at `pointer`, or one `element` of its array, and the `made` containers that are empty then."""
     document = _parse(data)
+    held = load(data)
     left = list(pointer)
     if element is MISSING:
         del get(document, left[:-1])[left.pop()]
@@ -57,7 +58,12 @@ def drop(data: bytes, pointer: Sequence[str], element: Any = MISSING, *, made: i
     while made > 0 and left and not get(document, left):
         del get(document, left[:-1])[left.pop()]
         made -= 1
-    return _dumped(document, data)
+    dropped = _dumped(document, data)
+    # An empty line may have come with the entry: right is what would become this content again, as most files end.
+    bare = dropped.rstrip(b"\r\n")
+    candidates = (bare + (b"\r\n" if b"\r\n" in data else b"\n"), dropped, bare)
+    value = get(held, pointer)
+    return next((one for one in candidates if element is MISSING and put(one, pointer, value) == data), dropped)
 
 
 def _parse(data: bytes) -> tomlkit.TOMLDocument:
