@@ -68,6 +68,14 @@ def test_a_tool_that_fails_is_told_in_one_line(plane: Plane, monkeypatch: pytest
     assert "failed unexpectedly (RuntimeError)" in text_of(answer(plane, "grok", spec, {"name": "x"}))
 
 
+def test_a_tool_that_ends_the_process_ends_nothing(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    def leaving(code: int) -> str:
+        raise SystemExit(code)
+
+    spec = offered(plane, monkeypatch, leaving)["muse_leaving"]
+    assert "failed unexpectedly" in text_of(answer(plane, "grok", spec, {"code": 3}))
+
+
 @pytest.mark.parametrize("answered", ["é" * 50_000, ["é"] * 50_000, {"all": "é" * 50_000}])
 def test_a_tool_that_overflows_is_cut(plane: Plane, monkeypatch: pytest.MonkeyPatch, answered: Any) -> None:
     def endless() -> Any:

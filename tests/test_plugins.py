@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import logging
-import sys
 import time
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -109,6 +109,7 @@ class Mute(Exception):
     [
         (raising(ValueError("no")), "ValueError: no"),
         (raising(SystemExit(1)), "SystemExit: 1"),
+        (raising(CancelledError()), "CancelledError"),
         (raising(Mute()), "test_plugins.Mute"),
         (recurse, "RecursionError"),
         (raising(MemoryError()), "MemoryError"),
@@ -287,7 +288,7 @@ def test_each_plugin_is_closed_once_in_order_though_one_fails(manager: PluginMan
         def close(self: Plugin) -> None:
             closed.append(name)
             if name == "Birds":
-                sys.exit("no")
+                raise CancelledError
 
         return made(name, close=close)
 

@@ -317,7 +317,9 @@ class PluginManager:
         for name, plugin in self._plugins.items():
             try:
                 plugin.close()
-            except (Exception, SystemExit) as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 failed = self._failed(name, "close", error)
                 if self.strict:
                     raise failed from error
@@ -372,7 +374,9 @@ class PluginManager:
         try:
             answer = call.function(*[values[name] for name in call.parameters])
             return None if answer is None else check(answer)
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise self._failed(call.plugin, call.hook, error) from error
 
     def _failed(self, plugin: str, where: str, error: BaseException) -> PluginError:

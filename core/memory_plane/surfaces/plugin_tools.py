@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -70,7 +71,7 @@ def _spec(tool: Tool) -> Spec:
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             raise Refused(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-        return _bounded(tool.function(**{name: getattr(checked, name) for name in type(checked).model_fields}))
+        return _bounded(_called(tool, {name: getattr(checked, name) for name in type(checked).model_fields}))
 
     return Spec(
         name=tool.name,
@@ -83,6 +84,16 @@ def _spec(tool: Tool) -> Spec:
         checks_itself=True,
         call=call,
     )
+
+
+def _called(tool: Tool, values: Mapping[str, Any]) -> Any:
+    """Call the function; one that would end the process, or the task that it runs in, fails like any other."""
+    try:
+        return tool.function(**values)
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise RuntimeError(f"{tool.name} raised {type(error).__name__}") from error
 
 
 def _bounded(answer: Any) -> Any:
