@@ -232,6 +232,16 @@ def test_failure_is_listed_by_other_processes_too(home: Path, memory: Memory) ->
     assert info.failure and info.failure.error == "gave list, expected Extraction"
 
 
+def test_plugin_that_cannot_be_closed_is_listed(home: Path) -> None:
+    seen = PluginManager.load(Settings.load())
+    seen.register(made("Birds", close=failing(raising(ValueError("no")))))
+    seen.close()
+    other = PluginManager.load(Settings.load())
+    other.register(made("Birds"))
+    info, *_ = other.infos()
+    assert info.failure and (info.failure.where, info.failure.error) == ("close", "ValueError: no")
+
+
 # --- deferred ----------------------------------------------------------------------------------------------------
 
 

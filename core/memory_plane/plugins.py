@@ -301,7 +301,7 @@ class PluginManager:
         rest = sorted((self._offers.keys() | self._refused) - self._plugins.keys())
         failures = (self._journal.latest() if self._journal else {}) | self._latest
         for name in self._plugins:  # what kept it from starting was mended, since it runs
-            if name in failures and failures[name].where not in HOOKS:
+            if name in failures and failures[name].where not in (*HOOKS, "close"):
                 del failures[name]
         return [self._info(name, failures.get(name)) for name in (*self._plugins, *rest)]
 
