@@ -15,6 +15,7 @@ from sqlalchemy import text
 
 from memory_plane.database import Database
 from memory_plane.errors import ConfigurationError, StoreError
+from memory_plane.settings import Settings
 
 Open = Callable[..., Database]
 
@@ -157,6 +158,13 @@ def test_dialect_is_named(engine: Database) -> None:
 def test_database_without_a_file_is_a_wrong_configuration(url: str) -> None:
     with pytest.raises(ConfigurationError, match="names no file; give sqlite:"):
         Database(url)
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "no address", "nosuch://me"])
+def test_setting_that_names_no_database_is_told_with_its_place(url: str, home: Path) -> None:
+    (home / "config.toml").write_text(f"database = '{url}'\n")
+    with pytest.raises(ConfigurationError, match=r"^'?database.*  \(database in .*config.toml\)$"):
+        Database.of(Settings.load())
 
 
 # --- failures ----------------------------------------------------------------------------------------------------

@@ -46,11 +46,13 @@ class Database:
     def of(cls, settings: Settings) -> Database:
         """Open the database that the settings name: by default `memory.db` in the home."""
         url = settings.database or URL.create("sqlite", database=str(settings.home / "memory.db"))
+        place = settings.place("database")
         try:
             return cls(url, synchronous=settings.synchronous, timeout=settings.timeout)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{error}  ({place})") from None
         except (ArgumentError, ImportError) as error:
-            place = settings.place("database")
-            raise ConfigurationError(f"names no database that can be opened: {error}  ({place})") from None
+            raise ConfigurationError(f"'database' names none that can be opened: {error}  ({place})") from None
 
     def __init__(self, url: str | URL, *, synchronous: str = "full", timeout: float = 5.0) -> None:
         self.url = make_url(url)
