@@ -13,16 +13,17 @@ from memory_plane_local.elements import NAME, NOUN, ROLE, VERB, elements
 from memory_plane_local.frames import read_frames
 from memory_plane_local.guards import QUESTION, clause_flags, onward_flags
 from memory_plane_local.items import read_promise, read_request
+from memory_plane_local.letters import introduced, read_letter
 from memory_plane_local.lists import joined
 from memory_plane_local.name import Name
 from memory_plane_local.names import find_names
 from memory_plane_local.relations import Reader
 from memory_plane_local.sentences import Sentence, sentences
 from memory_plane_local.titles import read_role
-from memory_plane_local.tokens import tokenize
+from memory_plane_local.tokens import Token, tokenize
 
 _WORK = frozenset({"thought", "decision", "milestone", "commitment", "handoff"})
-_FILED = 0.95
+_FILED, _MET = 0.95, 0.85
 MAX_NAMES = 400
 """After so many different names a text is read no further."""
 
@@ -30,11 +31,12 @@ MAX_NAMES = 400
 def extract(memory: Memory, gazetteer: Collection[str] = frozenset(), zone: tzinfo = UTC) -> Extraction:
     """Find what one memory says; `gazetteer` has lower-case names that the graph knows, `zone` is where "today" is."""
     text = _Text(memory, gazetteer, zone)
-    for sentence in sentences(memory.text, tokenize(memory.text)):
+    for sentence in sentences(memory.text, text.tokens(memory.text)):
         if len(text.names) > MAX_NAMES:  # a list or a dump, and no note: every name costs the store a dozen look-ups
             break
         text.read(sentence)
     text.file_under(memory)
+    text.introduce(memory.text)
     return text.result()
 
 
@@ -45,11 +47,20 @@ class _Text:
         self.gazetteer = gazetteer
         self.written = memory.created_at.astimezone(zone)
         self.items: dict[Item, None] = {}
-        self.writer = _writer(memory)
+        self.letter = read_letter(memory)
+        self.writer = self.letter.writer
         self.names: dict[str, Name] = {}
+        for name in (self.letter.writer, self.letter.reader):
+            if name is not None and not name.weak:
+                self._once(name)
         self.drafts = Drafts()
         self.discourse = Discourse(self.writer)
         self.reader = Reader(self.discourse, self.drafts, self._once)
+
+    def tokens(self, text: str) -> list[Token]:
+        """Return the tokens of what is said, without the head of a letter."""
+        tokens, begin = tokenize(text), self.letter.begin
+        return [token for token in tokens if token.start >= begin] if begin else tokens
 
     def read(self, sentence: Sentence) -> None:
         """Read one sentence: names, elements, then claims and items from left to right."""
@@ -83,6 +94,16 @@ class _Text:
             return
         project = self.names.get(memory.project.lower()) or Name(memory.project, 0, 0, ("Project",), 1.0)
         self.drafts.add(Draft(self.writer, "WORKING_ON", project, "positive", 0, 0, _FILED))
+
+    def introduce(self, text: str) -> None:
+        """Take "meet Daniel" in a letter as an introduction of whoever it was sent to."""
+        found = introduced(self.letter, text, list(self.names.values()))
+        if found is None or self.letter.reader is None or found[0] is self.letter.writer:
+            return
+        name, start = found
+        if any(draft.relation == "INTRODUCED_TO" and draft.object is name for draft in self.drafts.found.values()):
+            return
+        self.drafts.add(Draft(self.letter.reader, "INTRODUCED_TO", name, "positive", start, name.end, _MET))
 
     def _item(self, item: Item | None) -> None:
         if item is not None:
@@ -121,14 +142,6 @@ class _Text:
             for draft in drafts
         )
         return Extraction(mentions=tuple(frozen.values()), claims=claims, items=tuple(self.items))
-
-
-def _writer(memory: Memory) -> Name | None:
-    if memory.origin == "external":
-        return None
-    if memory.origin == "agent":
-        return Name(memory.agent, 0, 0, ("Agent",), 1.0, weak=True)
-    return Name("me", 0, 0, ("Person",), 1.0, weak=True)
 
 
 def _mention(name: Name) -> Mention:

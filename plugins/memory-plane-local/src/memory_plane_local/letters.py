@@ -1,0 +1,83 @@
+"""Messages: a text that begins with who sent it, such as "iMessage from Sarah Lee: I'll send the deck by Friday"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+
+from memory_plane.types import Memory
+from memory_plane_local.name import Name
+
+_HEAD = re.compile(
+    r"(?:iMessage|SMS|RCS|WhatsApp|Telegram|Signal|Mail|Email) (?:"
+    r"from (?P<by>[^:\n“”]{1,60}?)(?: in “[^”\n]{1,80}”)?"
+    r"|to (?P<to>[^:\n“”]{1,60}?)"
+    r"|in “[^”\n]{1,80}”): "
+)
+_PERSON = ("Person",)
+_INTRODUCED = re.compile(
+    r"(?:^|[,.!:;\n]\s*|\b(?:hey|hi|please|and)\s+)meet\s+"
+    r"|\b(?:introduc(?:e|ing)|connect(?:ing)?)\s+you\s+(?:to|with)\s+",
+    re.IGNORECASE,
+)
+_UNSAID = re.compile(r"\b(?:not|never|if|could|would|might|will|should)\b|n['’]t\b|['’]ll\b|\?", re.IGNORECASE)
+_END = re.compile(r"[.!?\n]")
+_NEAR = 30
+"""How far after "meet" the name may stand: "meet my friend Daniel"."""
+_TRIES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """`writer` is "I" in what follows from `begin` on; `reader` is who it was sent to, as far as it is a person."""
+
+    begin: int = 0
+    writer: Name | None = None
+    reader: Name | None = None
+
+
+def read_letter(memory: Memory) -> Letter:
+    """Return who sent a message to whom; a text that is none was written by its author."""
+    head = _HEAD.match(memory.text) if memory.origin != "agent" else None
+    if head is None:
+        return Letter(writer=_author(memory))
+    if head["by"] and memory.origin == "external":
+        reader = None if "“" in head[0] else me()
+        return Letter(head.end(), _named(memory, head, "by"), reader)
+    if memory.origin == "external":
+        return Letter(head.end())
+    return Letter(head.end(), me(), _named(memory, head, "to") if head["to"] else None)
+
+
+def introduced(letter: Letter, text: str, names: list[Name]) -> tuple[Name, int] | None:
+    """Return whom the reader of a letter is told to meet, and where that is said."""
+    if letter.reader is None:
+        return None
+    begin = letter.begin - 2  # the head ends in what may stand before "meet"
+    for found in islice(_INTRODUCED.finditer(text, begin), _TRIES):
+        near = [one for one in names if found.end() <= one.start < found.end() + _NEAR and one.options[:1] == _PERSON]
+        if near and not _UNSAID.search(_sentence(text, letter.begin, found)):
+            return min(near, key=lambda name: name.start), found.start()
+    return None
+
+
+def me() -> Name:
+    """Return the person whose memory this is."""
+    return Name("me", 0, 0, _PERSON, 1.0, weak=True)
+
+
+def _author(memory: Memory) -> Name | None:
+    if memory.origin == "external":
+        return None
+    return Name(memory.agent, 0, 0, ("Agent",), 1.0, weak=True) if memory.origin == "agent" else me()
+
+
+def _named(memory: Memory, head: re.Match[str], group: str) -> Name:
+    return Name(head[group], *head.span(group), _PERSON, 0.93)
+
+
+def _sentence(text: str, begin: int, found: re.Match[str]) -> str:
+    before = [end.end() for end in _END.finditer(text, begin, max(begin, found.end() - 1))]
+    after = _END.search(text, found.end())
+    return text[before[-1] if before else begin : after.end() if after else len(text)]
