@@ -125,6 +125,16 @@ def test_what_was_said_of_an_item_holds_before_and_after_it_is_found(
         assert opened(connection) == ()
 
 
+def test_a_commitment_is_owed_by_its_author_or_by_whom_the_author_names(
+    engine: Database, operation: MakeOperation
+) -> None:
+    with engine.writing() as connection:
+        append(connection, operation(text="Tea", kind="commitment"))
+        append(connection, operation(text="Tea for Bob", kind="commitment", owner="Ann", to="Bob"))
+        append(connection, operation(text="Milk?", kind="question", owner="Ann"))
+        assert [item.owner for item in opened(connection)] == ["muse", "Ann", "Ann"]
+
+
 def test_due_items_come_first_then_the_oldest(engine: Database, operation: MakeOperation) -> None:
     with engine.writing() as connection:
         for text, due_at in (("none", None), ("later", LATER), ("also none", None), ("due", DUE)):

@@ -75,6 +75,7 @@ class _Thought(Body):
     kind: Kind = "thought"
     origin: Origin = "agent"
     project: Short | None = None
+    owner: Short | None = None
     to: Short | None = None
     due_at: Time | None = None
     source: Short | None = None

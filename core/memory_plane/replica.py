@@ -178,7 +178,7 @@ class Replica:
         known["project"] = body.get("project")
         self._thoughts[operation.id] = Thought(**known)
         if body["kind"] in OPEN_KINDS:
-            owner = operation.agent if body["kind"] == "commitment" else None
+            owner = body.get("owner") or (operation.agent if body["kind"] == "commitment" else None)
             due_at = _time(body.get("due_at"))
             item = OpenItem(**known, owner=owner, to=body.get("to"), status="open", due_at=due_at)
             self._items[operation.id] = item

@@ -47,6 +47,7 @@ class Writes(ABC):
         agent: str,
         kind: str = "thought",
         project: str | None = None,
+        owner: str | None = None,
         to: str | None = None,
         due_at: Moment | None = None,
         origin: str = "agent",
@@ -56,11 +57,15 @@ class Writes(ABC):
         created_at: Moment | None = None,
         id: str | None = None,
     ) -> Receipt:
-        """Write a thought; a `question`, `commitment` or `handoff` stays open until it is resolved."""
+        """Write a thought; a `question`, `commitment` or `handoff` stays open until it is resolved.
+
+        `owner` is who owes a commitment, by default the agent that writes it.
+        """
         body: dict[str, Any] = {
             "text": text,
             "kind": kind,
             "project": project,
+            "owner": owner,
             "to": to,
             "due_at": due_at,
             "origin": origin,

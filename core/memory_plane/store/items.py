@@ -27,7 +27,7 @@ def open_asserted(connection: Connection, seq: int, operation: Operation, said: 
         said,
         kind=body["kind"],
         method=ASSERTED,
-        owner=operation.agent if body["kind"] == "commitment" else None,
+        owner=body.get("owner") or (operation.agent if body["kind"] == "commitment" else None),
         addressee=body.get("to"),
         due_at=_time(body.get("due_at")),
         object=None,
