@@ -52,7 +52,15 @@ def webhooks(plane: Plane, growth: Growth) -> APIRouter:
             "requestBody": {
                 "required": True,
                 "description": f"what the app posts, at most {MAX_EVENT:,} bytes",
-                "content": {"application/json": {"schema": {"type": "object", "properties": {}}}},
+                "content": {
+                    "application/json": {
+                        "schema": {"type": "object", "properties": {}},
+                        "example": {
+                            "type": "new-message",
+                            "data": {"guid": "A1B2", "text": "Can you review the lease?"},
+                        },
+                    }
+                },
             }
         },
     )
