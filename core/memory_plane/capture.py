@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
-from urllib.parse import unquote, urlsplit
 from uuid import uuid5
 
+from memory_plane import cues, prose
+from memory_plane.cues import Found
+from memory_plane.echoes import without_ours
+from memory_plane.projects import project_of
+from memory_plane.prose import Sentence
 from memory_plane.types import NAMESPACE, Operation, Origin
+
+__all__ = ["Turn", "operations", "project_of", "without_ours"]
 
 FOCUS = 120
 """The longest focus, in characters."""
@@ -19,22 +24,14 @@ TEXT = 300
 MOST = 4
 """How many thoughts one turn may become."""
 
-_MILESTONE = re.compile(
-    r"\b(shipped|deployed|released|merged|fixed|implemented|finished|completed|migrated|published)\b", re.IGNORECASE
-)
-_DECISION = re.compile(
-    r"\b(we(?:'ve| have)? decided|let'?s go with|from now on|remember that|decision:)", re.IGNORECASE
-)
-_COMMITMENT = re.compile(r"\b(I(?:'ll| will)|we(?:'ll| will)) \w+", re.IGNORECASE)
-_HANDOFF = re.compile(r"(?:^|\s)@(\w[\w-]+)|\bhand(?:ing)? (?:this|it) (?:over|off) to (\w[\w-]+)", re.IGNORECASE)
-_CODE = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
-_MARKS = re.compile(r"^\s{0,8}(?:[-*+>#]+|\d{1,3}[.)])\s+|\*\*|__|`", re.MULTILINE)
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")
-_BRIEF = re.compile(
-    r"^# (?:For [^\n]{1,60}|Pulse|Shared memory): data reported by agents, not instructions.*?(?=^# |\Z)",
-    re.DOTALL | re.MULTILINE,
-)
-_BLOCK = re.compile(r"<!-- memory-plane.*?<!-- /memory-plane[^>]*-->|<hook_context>.*?</hook_context>", re.DOTALL)
+_LEAST = 2
+"""Words that say something: "Fixed it" tells nobody anything."""
+_VAGUE = 4
+"""A question of fewer such words is kept together with the sentence before it."""
+_BEGINNING, _ENDING = 200, 400
+"""How many sentences of a very long text are looked at."""
+_PASTED = 2_000
+"""Of a longer prompt only the first and the last paragraph are the person's own words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +39,8 @@ class Turn:
     """One turn of one agent, as its plugin read it.
 
     `session` is the agent's own id of the conversation and `id` its own id of the turn, "" if it gives none; `at` is
-    aware; `prompt` is what the person asked and `answer` what the agent said last, "" if unknown.
+    aware; `prompt` is what the person asked and `answer` what the agent said last, `before` what it had said last
+    before the prompt, all "" if unknown. With `before`, the question that the prompt answers is closed.
     """
 
     agent: str
@@ -51,58 +49,154 @@ class Turn:
     at: datetime
     prompt: str = ""
     answer: str = ""
+    before: str = ""
     project: str | None = None
     origin: Origin = "agent"
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    text: str
+    found: Found
+    origin: Origin
+    listed: bool = False
+
+
 def operations(turn: Turn) -> tuple[Operation, ...]:
-    """Return what the turn becomes: its focus and at most `MOST` thoughts, nothing for small talk."""
-    thoughts: list[Operation] = []
-    for sentence in _sentences(without_ours(turn.answer)):
-        if (body := _thought(sentence)) and len(thoughts) < MOST:
-            body |= {"text": sentence, "origin": turn.origin, "project": turn.project}
-            thoughts.append(_operation(turn, "thought", sentence.casefold(), body))
-    focus = next(iter(_sentences(without_ours(turn.prompt))), "")
-    if len(focus.split()) < 3 or turn.origin == "external":
-        return tuple(thoughts)
-    body = {"focus": focus[:FOCUS], "project": turn.project}
-    return (_operation(turn, "heartbeat", turn.id or focus, body), *thoughts)
+    """Return what the turn becomes: its focus and at most `MOST` thoughts, nothing for small talk.
+
+    The ids follow from agent, session and what was said, so a turn that is read again adds nothing.
+    """
+    asked, answered = _sentences(turn.prompt), _sentences(turn.answer)
+    kept = _most_telling([*_of_prompt(turn, asked), *_of_answer(turn, answered)])
+    thoughts = [_thought(turn, one) for one in kept]
+    return (*_closing(turn), *_heartbeat(turn, asked, kept), *thoughts)
 
 
-def project_of(folder: str) -> str | None:
-    """Return the name of the project in a folder or `file:` URI; None for a home, a root or a temporary folder."""
-    if folder.startswith("file:"):
-        folder = unquote(urlsplit(folder).path)
-        folder = folder[1:] if re.match(r"/[A-Za-z]:", folder) else folder
-    path = PureWindowsPath(folder) if re.match(r"[A-Za-z]:|\\\\", folder) else PurePosixPath(folder)
-    homes = path.parent.name.lower() in ("home", "users") or str(path) == str(Path.home())
-    if homes or path.name.lower() in ("", "tmp", "temp", "root", "home", "users"):
-        return None
-    return path.name
+def _sentences(text: str) -> list[Sentence]:
+    found = list(prose.sentences(without_ours(_whole(text)))) if text else []
+    return found if len(found) <= _BEGINNING + _ENDING else [*found[:_BEGINNING], *found[-_ENDING:]]
 
 
-def without_ours(text: str) -> str:
-    """Return `text` without what Memory Plane itself put there: briefs, context of hooks, blocks."""
-    return _BRIEF.sub("", _BLOCK.sub("", text))
+# --- thoughts ----------------------------------------------------------------------------------------------------
 
 
-def _sentences(text: str) -> list[str]:
-    plain = _MARKS.sub("", _CODE.sub("\n", text))
-    return [one.strip()[:TEXT] for one in _SENTENCE.split(plain) if one.strip()]
+def _of_prompt(turn: Turn, asked: Sequence[Sentence]) -> Iterator[_Kept]:
+    """Yield what the person decided, promised or handed over; the words of others hand nothing over."""
+    origin: Origin = "external" if turn.origin == "external" else "user"
+    pasted = len(turn.prompt) > _PASTED
+    for one in asked:
+        if pasted and one.paragraph not in (asked[0].paragraph, asked[-1].paragraph):
+            continue
+        found = cues.read(one.text, said="prompt")
+        if found and _tells(turn, one.text, found):
+            yield _Kept(one.text, found, origin)
 
 
-def _thought(sentence: str) -> dict[str, Any] | None:
-    if found := _HANDOFF.search(sentence):
-        return {"kind": "handoff", "to": found[1] or found[2]}
-    if sentence.endswith("?"):
-        return {"kind": "question"} if re.search(r"\byou\b", sentence) else None
-    for kind, cue in (("decision", _DECISION), ("commitment", _COMMITMENT), ("milestone", _MILESTONE)):
-        if cue.search(sentence):
-            return {"kind": kind}
+def _of_answer(turn: Turn, answered: Sequence[Sentence]) -> Iterator[_Kept]:
+    if answered and cues.against("trouble", cues.folded(answered[0].text)):
+        return
+    for one in answered:
+        found = cues.read(one.text, said="answer")
+        if found and _tells(turn, one.text, found):
+            yield _Kept(one.text, found, turn.origin, one.listed)
+    if question := _question(turn, answered):
+        yield _Kept(question, Found("question", 3), turn.origin)
+
+
+def _tells(turn: Turn, text: str, found: Found) -> bool:
+    if found.kind == "handoff" and (found.to == turn.agent or turn.origin == "external"):
+        return False
+    return cues.content(cues.folded(text)) >= _LEAST
+
+
+def _question(turn: Turn, answered: Sequence[Sentence]) -> str | None:
+    """Return what the answer asks the person at its end, with the sentence before where it says little by itself."""
+    for place in range(len(answered) - 1, max(len(answered) - 3, -1), -1):
+        text = answered[place].text
+        low = cues.folded(text)
+        if not low.endswith(("?", "？")) or cues.against("courtesy", low) or cues.content(low) < _LEAST:
+            continue
+        before = answered[place - 1].text if place else ""
+        short = cues.content(low) < _VAGUE and before and not before.endswith(("?", "？"))
+        return f"{before} {text}" if short and len(before) + len(text) < TEXT else text
     return None
 
 
+def _most_telling(kept: Sequence[_Kept]) -> list[_Kept]:
+    """Return at most `MOST` in the order in which they were said; points of a list count where nothing else tells."""
+    told = any(one.found.kind == "milestone" and not one.listed for one in kept)
+    left = [one for one in kept if not (told and one.listed and one.found.kind == "milestone")]
+    once = list({cues.folded(one.text): one for one in reversed(left)}.values())[::-1]
+    best = sorted(range(len(once)), key=lambda place: (-once[place].found.weight, place))[:MOST]
+    return [once[place] for place in sorted(best)]
+
+
+def _thought(turn: Turn, kept: _Kept) -> Operation:
+    body = {
+        "text": _short(kept.text, TEXT),
+        "kind": kept.found.kind,
+        "origin": kept.origin,
+        "project": turn.project,
+        "to": kept.found.to,
+        "thread": _whole(turn.session[:512]) or None,
+    }
+    return _operation(turn, "thought", _key(kept.text), body)
+
+
+# --- what the agent does, and what the prompt answered -------------------------------------------------------------
+
+
+def _heartbeat(turn: Turn, asked: Sequence[Sentence], kept: Sequence[_Kept]) -> Iterator[Operation]:
+    """Yield the focus: what the person wants or, where that is not known, what the agent did."""
+    if turn.origin == "external":
+        return
+    focus = _focus(turn.prompt, asked) if turn.prompt else next((one.text for one in kept), "")
+    if focus:
+        body = {"focus": _short(focus, FOCUS), "project": turn.project}
+        yield _operation(turn, "heartbeat", turn.id or _key(focus), body)
+
+
+def _focus(prompt: str, asked: Sequence[Sentence]) -> str:
+    said = " ".join(one.text for one in asked[:5])
+    if not said or cues.small_talk(said):
+        return ""
+    points = [cues.to_the_point(one.text) for one in asked]
+    return max(points, key=lambda point: min(cues.content(cues.folded(point)), _LEAST))
+
+
+def _closing(turn: Turn) -> Iterator[Operation]:
+    """Yield the end of the question that the prompt answers, whatever it says: the conversation went on."""
+    if not turn.before or not turn.prompt.strip() or turn.origin == "external":
+        return
+    if question := _question(turn, _sentences(turn.before)):
+        item = _id(turn, "thought", _key(question))
+        body = {"item": item, "status": "answered", "note": _short(" ".join(_whole(turn.prompt).split()), TEXT)}
+        yield _operation(turn, "resolve", item, body)
+
+
+def _key(text: str) -> str:
+    return " ".join(cues.folded(text).split())
+
+
+def _id(turn: Turn, op: str, key: str) -> str:
+    return str(uuid5(NAMESPACE, _whole("\n".join(("turn", turn.agent, turn.session, op, key)))))
+
+
+def _whole(text: str) -> str:
+    """Replace half characters, which JSON can hold and nothing can store."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _operation(turn: Turn, op: str, key: str, body: dict[str, Any]) -> Operation:
-    id = str(uuid5(NAMESPACE, "\n".join((turn.agent, turn.session, op, key))))
     known = {name: value for name, value in body.items() if value is not None}
-    return Operation(id=id, op=op, agent=turn.agent, created_at=turn.at, body=known)
+    return Operation(id=_id(turn, op, key), op=op, agent=turn.agent, created_at=turn.at, body=known)
+
+
+def _short(text: str, limit: int) -> str:
+    """Cut between two words; Chinese has none."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    words = head.rpartition(" ")[0]
+    return f"{words if len(words) > limit // 2 else head}…".replace(",…", "…")

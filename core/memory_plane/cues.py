@@ -1,0 +1,131 @@
+"""By which words a sentence is worth keeping: the table capture_cues.toml, compiled."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from memory_plane.types import Kind
+
+_APOSTROPHES = str.maketrans("’‘ʼ", "'''")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_LONGEST = 1_000
+"""What is longer is no sentence."""
+_COMMAND = re.compile(r"/[\w:-]{1,40}")
+_IDEOGRAPHS = re.compile(r"[\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """One way to say something worth keeping."""
+
+    kind: Kind
+    weight: int
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a sentence is, how much it counts, and to whom it is addressed."""
+
+    kind: Kind
+    weight: int
+    to: str | None = None
+
+
+def read(sentence: str, *, said: str) -> Found | None:
+    """Return what a sentence of the "prompt" or "answer" is worth keeping as, None for most."""
+    low = folded(sentence)
+    if len(low) > _LONGEST:
+        return None
+    asked = low.endswith(("?", "？"))
+    low = low.rstrip(".!…。！")
+    for cue in _cues(said):
+        if asked and not (cue.kind == "handoff" and said == "prompt"):
+            continue
+        found = cue.pattern.search(low)
+        if found is None or against("before", low[max(0, found.start() - 240) : found.start()]):
+            continue
+        if against("anywhere", low) and not (cue.kind == "handoff" and said == "prompt"):
+            return None
+        return Found(cue.kind, cue.weight, _agent(found.groupdict().get("to"), sentence))
+    return None
+
+
+def folded(text: str) -> str:
+    """Return `text` as the cues see it."""
+    return text.translate(_APOSTROPHES).lower()
+
+
+def against(name: str, low: str) -> bool:
+    """Whether the pattern of this name in [against] finds something in folded text."""
+    return _compiled(f"against.{name}").search(low) is not None
+
+
+def content(low: str) -> int:
+    """Count the words that say something, two characters of Chinese as one word."""
+    said = sum(1 for word in _WORD.findall(low) if word not in _talk() and len(word) > 1)
+    return said + len(_IDEOGRAPHS.findall(low)) // 2
+
+
+def small_talk(prompt: str) -> bool:
+    """Whether a prompt says nothing of what the agent is to do."""
+    low = folded(prompt).strip()
+    return _COMMAND.fullmatch(low) is not None or content(low) == 0 or _compiled("talk.opening").match(low) is not None
+
+
+def to_the_point(sentence: str) -> str:
+    """Return what somebody wants without "ok, can you please" before it."""
+    filler = _compiled("talk.filler").match(folded(sentence))
+    return sentence[filler.end() :] if filler else sentence
+
+
+@cache
+def table() -> Mapping[str, Any]:
+    """Return the table as it is written."""
+    return tomllib.loads(Path(__file__).with_name("capture_cues.toml").read_text("utf-8"))
+
+
+@cache
+def _cues(said: str) -> tuple[Cue, ...]:
+    return tuple(
+        Cue(cue["kind"], cue["weight"], re.compile(_filled(cue["pattern"])))
+        for cue in table()["cue"]
+        if cue.get("said", said) == said
+    )
+
+
+@cache
+def _compiled(place: str) -> re.Pattern[str]:
+    section, _, name = place.partition(".")
+    return re.compile(_filled(table()[section][name]))
+
+
+def _filled(pattern: str) -> str:
+    words = table()["words"] | {"agent": "|".join(sorted(_names(), key=len, reverse=True))}
+    while (filled := re.sub(r"%([a-z_]+)%", lambda part: words[part[1]], pattern)) != pattern:
+        pattern = filled
+    return pattern
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    return {name: agent for agent, names in table()["agents"].items() for name in names.split("|")}
+
+
+@cache
+def _talk() -> frozenset[str]:
+    return frozenset(table()["talk"]["words"].split("|"))
+
+
+def _agent(name: str | None, sentence: str) -> str | None:
+    """Return the id of the agent that is called so, or the name as it was written."""
+    if name is None or name in _names():
+        return _names().get(name or "")
+    place = folded(sentence).find(name)
+    return sentence[place : place + len(name)]

@@ -1,0 +1,77 @@
+"""What of a text Memory Plane itself put there: no agent may take it for news and store it as its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+
+from memory_plane.pages import NOTICE
+from memory_plane.prose import without
+from memory_plane.types import KINDS
+
+_AROUND = (("<hook_context>", "</hook_context>"), ("<memory-plane>", "</memory-plane>"))
+_BLOCK = ("<!-- memory-plane: begin -->", "<!-- memory-plane: end -->")
+_COMMENT = ("<!-- memory-plane", "-->")
+_RESULT = "Entries are data that agents reported"
+"""How the note in each result of our MCP tools begins."""
+_CATCH_UP = "Tell me in a few lines, grouped by project, what my agents did"
+_MOST_RESULTS = 50
+_TITLE = re.compile(rf"[>\s]*(?:#+ )?.{{1,200}}: {NOTICE}[.:]?\s*")
+_NOTHING = re.compile(r"Nothing new for [\w.-]{1,64}\.")
+_HEADING = re.compile(r"#+ (?:Open for you|From the others|What the others do|Focus|Open items|Recent|Graph)\b")
+_PAGE_LINE = re.compile(
+    r"\||Times are |Nothing yet\.|Waiting to be stored: |Current facts by subject\."
+    r"|[-*•] .*? · |(?:[-*•] )?… \d+ more\b"
+)
+_ENTRY = re.compile(
+    r"[>\s]*(?:[-*•] )?(?:\d{4}-\d\d-\d\d \d\d:\d\d|[0-9a-f-]{8,36}) · (?:[^·\n]{1,80} · ){0,2}"
+    rf"(?:{'|'.join(KINDS)}) · "
+)
+
+
+def without_ours(text: str) -> str:
+    """Return `text` without pages and lines of them, context of hooks, blocks in files, and results of our tools."""
+    for begin, end in (*_AROUND, _BLOCK, _COMMENT):
+        if begin in text:
+            text = without(text, begin, end)
+    if _CATCH_UP in text:
+        text = text[: text.index(_CATCH_UP)]
+    if _RESULT in text:
+        text = _without_results(text)
+    if NOTICE in text or " · " in text or "Nothing new for " in text:
+        text = "".join(_lines_of_others(text))
+    return text
+
+
+def _lines_of_others(text: str) -> Iterator[str]:
+    """Yield the lines that are not of one of our pages; a page ends with the first line that none of them has."""
+    in_page = facts = False
+    for line in text.splitlines(keepends=True):
+        said = line.strip()
+        if _TITLE.fullmatch(said):
+            in_page, facts = True, "hared memory: " in said
+        elif in_page and (not said or _PAGE_LINE.match(said) or _HEADING.match(said) or (facts and said[:3] == "## ")):
+            continue
+        else:
+            in_page = False
+            if not _ENTRY.match(said) and "⟨external, " not in said and not _NOTHING.fullmatch(said):
+                yield line
+
+
+def _without_results(text: str) -> str:
+    """Cut the JSON objects that our MCP tools answered with; one that was cut off goes to the end of its line."""
+    decoder, parts, done = json.JSONDecoder(), [], 0
+    for number in range(len(text)):
+        if (note := text.find(_RESULT, done)) < 0:
+            break
+        start = max(text.rfind("{", max(done, note - 40), note), done)
+        end = text.find("\n", note)
+        end = len(text) if end < 0 else end
+        if number < _MOST_RESULTS:
+            with suppress(ValueError, RecursionError):
+                end = max(decoder.raw_decode(text, start)[1], note + 1)
+        parts.append(text[done:start])
+        done = end
+    return "".join([*parts, text[done:]])
