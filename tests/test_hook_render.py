@@ -41,6 +41,26 @@ def test_page_that_did_not_change_is_not_written_again(make_plane: Callable[...,
     assert home / "dossiers" / "Ann.md" not in plane.render()
 
 
+def test_page_that_its_plugin_no_longer_gives_is_removed(make_plane: Callable[..., Plane], home: Path) -> None:
+    plane = make_plane(DossierPlugin())
+    city = plane.fact("Ann", "city", "Kyiv", agent="muse").id
+    plane.fact("Bob", "city", "Oslo", agent="muse")
+    plane.render()
+    (home / "dossiers" / "mine.md").write_text("a person's own", "utf-8")
+    plane.retract(city, agent="muse")
+    plane.render()
+    assert {path.name for path in (home / "dossiers").iterdir()} == {"Bob.md", "mine.md"}
+
+
+def test_pages_of_a_plugin_that_is_gone_are_removed(make_plane: Callable[..., Plane], home: Path) -> None:
+    plane = make_plane(DossierPlugin())
+    plane.fact("Ann", "city", "Kyiv", agent="muse")
+    plane.render()
+    make_plane().render()
+    assert not (home / "dossiers" / "Ann.md").exists()
+    assert (home / "PULSE.md").exists()
+
+
 def test_page_of_the_core_cannot_be_taken(make_plane: Callable[..., Plane], home: Path) -> None:
     plane = make_plane(ThiefPlugin(), strict=False)
     plane.post("hello", agent="muse")

@@ -93,6 +93,12 @@ class Fake:
     def person(self, id: str) -> Graph | None:
         return None
 
+    def people(self, agent: str) -> Sequence[Node]:
+        return ()
+
+    def about(self, id: str) -> Sequence[Thought]:
+        return ()
+
 
 def beat(**given: Any) -> Heartbeat:
     values = {"agent": "muse", "focus": "intros", "project": None, "status": "active", "at": NOW, "stale": False}

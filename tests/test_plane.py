@@ -581,6 +581,21 @@ def test_snapshot_is_one_moment(named: Plane) -> None:
         assert (snapshot.facts(), snapshot.items()) == ((), ())
 
 
+def test_snapshot_tells_of_whom_an_agent_spoke_lately_and_what_all_said(named: Plane) -> None:
+    for hour, (agent, text) in enumerate((("muse", "Ann met Bob"), ("grok", "Bob met Carl"), ("muse", "Dora came"))):
+        named.post(text, agent=agent, created_at=AT + hour * HOUR)
+    gone = named.post("Eve met Dora", agent="muse", created_at=AT + 9 * HOUR).id
+    named.retract(gone, agent="muse")
+    with named.snapshot() as snapshot:
+        people = snapshot.people("muse")
+        assert people[0].name == "Dora"
+        assert {node.name for node in people} == {"Ann", "Bob", "Dora"}
+        assert snapshot.people("heron") == ()
+        (bob,) = [node for node in people if node.name == "Bob"]
+        assert [thought.text for thought in snapshot.about(bob.id)] == ["Bob met Carl", "Ann met Bob"]
+        assert snapshot.about(UNKNOWN) == ()
+
+
 @pytest.mark.parametrize("name", ["PULSE", "pulse.md", "brief/no body.md", "../memory.db", ""])
 def test_unknown_page_is_refused(plane: Plane, name: str) -> None:
     with pytest.raises(Refused, match=r"^page: "):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memory_plane.types import View
-from memory_plane.views import write_views
+from memory_plane.views import NOTED, write_pages, write_views
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="file modes and links of POSIX")
 
@@ -188,3 +188,37 @@ def test_two_processes_never_leave_a_torn_page_or_a_temporary_file(tmp_path: Pat
     assert [writer.returncode for writer in writers] == [0, 0]
     assert torn == []
     assert files(tmp_path) == {"brief/PULSE.md"}
+
+
+# --- pages that are given no more --------------------------------------------------------------------------------
+
+
+def test_pages_given_no_more_are_removed_and_no_other_file(tmp_path: Path) -> None:
+    write_pages(tmp_path, [view("a/one.md"), view("a/two.md")])
+    (tmp_path / "a" / "mine.md").write_text("mine", "utf-8")
+    assert write_pages(tmp_path, [view("a/two.md"), view("three.md")]) == [tmp_path / "three.md"]
+    assert files(tmp_path) == {"a/two.md", "a/mine.md", "three.md", NOTED}
+    write_pages(tmp_path, [])
+    assert files(tmp_path) == {"a/mine.md", NOTED}
+
+
+@pytest.mark.parametrize("noted", ["", "{", "5", "[1, null]", '["../../out.md", "/etc/out.md", "memory.db", ""]'])
+def test_a_note_of_any_content_removes_nothing_else(tmp_path: Path, noted: str) -> None:
+    home = tmp_path / "in" / "home"
+    home.mkdir(parents=True)
+    for path in (tmp_path / "out.md", home / "memory.db", home / "config.toml"):
+        path.write_text("kept", "utf-8")
+    (home / NOTED).write_text(noted, "utf-8")
+    write_pages(home, [view("a.md")])
+    assert files(tmp_path) == {"out.md", "in/home/memory.db", "in/home/config.toml", "in/home/a.md", f"in/home/{NOTED}"}
+
+
+@POSIX
+def test_a_page_behind_a_link_is_not_removed(tmp_path: Path) -> None:
+    home, outside = tmp_path / "home", tmp_path / "outside"
+    home.mkdir()
+    write_pages(home, [view("a/one.md")])
+    (home / "a").rename(outside)
+    (home / "a").symlink_to(outside)
+    write_pages(home, [])
+    assert (outside / "one.md").exists()

@@ -17,7 +17,7 @@ from memory_plane.copies import Copies
 from memory_plane.errors import Refused
 from memory_plane.operations import agent_id
 from memory_plane.types import View
-from memory_plane.views import write_views
+from memory_plane.views import write_pages, write_views
 
 if TYPE_CHECKING:
     from memory_plane.plugins import PluginManager
@@ -78,8 +78,8 @@ class Renderer:
             return []
         with FileLock(self._settings.home / ".pages.lock", timeout=self._settings.timeout, mode=0o600):
             with self._snapshot() as snapshot:
-                views = [*self._views(snapshot), *self._plugins().render(snapshot)]
-            written = write_views(self._settings.home, views)
+                ours, theirs = list(self._views(snapshot)), self._plugins().render(snapshot)
+            written = [*write_views(self._settings.home, ours), *write_pages(self._settings.home, theirs)]
             self._copies.write()
         return written
 

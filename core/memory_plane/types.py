@@ -447,7 +447,7 @@ class Loss:
 
 
 class Snapshot(Protocol):
-    """A lazy reader over one moment of the memory, for `render`; person() is None for an unknown node id."""
+    """A lazy reader over one moment of the memory, for `render`; each answer is bounded."""
 
     def pulse(self) -> Pulse:
         """Return the live state of the fleet."""
@@ -463,6 +463,14 @@ class Snapshot(Protocol):
 
     def person(self, id: str) -> Graph | None:
         """Return what is known around a node; None for an id that is not here."""
+        ...
+
+    def people(self, agent: str) -> Sequence[Node]:
+        """Return the persons that the newest memories of an agent name, the last named first."""
+        ...
+
+    def about(self, id: str) -> Sequence[Thought]:
+        """Return the newest thoughts that name a node."""
         ...
 
 

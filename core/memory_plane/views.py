@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import stat
 import tempfile
 import time
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
 
 from memory_plane.types import View
 
@@ -16,6 +18,9 @@ logger = logging.getLogger(__name__)
 
 SUFFIXES = frozenset({".csv", ".html", ".json", ".md", ".svg", ".txt"})
 """What a page may be: the database, the outbox, the settings and the token are none."""
+
+NOTED = ".pages.json"
+"""Where it is noted which pages the plugins gave last."""
 
 LEFT_BEHIND = ".view-tmp"
 """How the name of a page ends while it is written."""
@@ -34,6 +39,39 @@ def write_views(home: Path, views: Iterable[View]) -> list[Path]:
         except (OSError, ValueError, TypeError, AttributeError) as error:
             logger.warning("the page %r was not written: %s", str(getattr(view, "path", view)), error)
     return written
+
+
+def write_pages(home: Path, views: Sequence[View]) -> list[Path]:
+    """Write the pages of plugins like `write_views`, and remove those that they gave before and give no more.
+
+    What was retracted since would stay on such a page.
+    """
+    before, now = _noted(home), {Path(view.path).as_posix() for view in views}
+    if now - before:  # noted first: a crash leaves no page that nobody knows of
+        put(home / NOTED, json.dumps(sorted(before | now)).encode())
+    written = write_views(home, views)
+    for name in before - now:
+        _remove(home, name)
+    if before != now:
+        put(home / NOTED, json.dumps(sorted(now)).encode())
+    return written
+
+
+def _noted(home: Path) -> set[str]:
+    with suppress(OSError, ValueError, TypeError):
+        return {str(name) for name in json.loads((home / NOTED).read_bytes())}
+    return set()
+
+
+def _remove(home: Path, name: str) -> None:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or path.suffix.lower() not in SUFFIXES:
+        return
+    folders = [home.joinpath(*path.parts[:depth]) for depth in range(1, len(path.parts))]
+    if any(folder.is_symlink() for folder in folders):
+        return
+    with suppress(OSError):
+        home.joinpath(*path.parts).unlink(missing_ok=True)
 
 
 def _target(home: Path, view: View, taken: set[str]) -> Path:

@@ -17,6 +17,9 @@ from memory_plane.types import Edge, Graph, Node
 EVIDENCE = 5
 """How many memory ids an edge shows as its evidence."""
 
+LATELY = 2_000
+"""How many of the newest thoughts of all agents are looked through for those of one."""
+
 _nodes, _aliases, _edges = models.graph_nodes, models.aliases, models.graph_edges
 _evidence, _mentions, _attention = models.graph_evidence, models.mentions, models.attention
 _proof = Prepared(
@@ -29,6 +32,22 @@ _proof = Prepared(
 _some_keys: BindParameter[list[int]] = bindparam("keys", expanding=True)
 _by_key = select(_nodes).where(_nodes.c.key.in_(_some_keys))
 _names = select(_aliases.c.node, _aliases.c.name).where(_aliases.c.node.in_(_some_keys), ~_aliases.c.part)
+_lately = (
+    select(models.thoughts.c.seq, models.thoughts.c.agent)
+    .where(models.thoughts.c.visible)
+    .order_by(models.thoughts.c.at.desc())
+    .limit(LATELY)
+    .subquery()
+)
+_named_lately = Prepared(
+    select(_mentions.c.node)
+    .join(_lately, _lately.c.seq == _mentions.c.seq)
+    .join(_nodes, _nodes.c.key == _mentions.c.node)
+    .where(_lately.c.agent == bindparam("agent"), _nodes.c.type == bindparam("kind"))
+    .group_by(_mentions.c.node)
+    .order_by(func.max(_mentions.c.seq).desc())
+    .limit(bindparam("limit"))
+)
 # This, not a stored number, is the same wherever and whenever it is asked.
 _age = func.row_number().over(partition_by=_nodes.c.slug, order_by=(_nodes.c.founded_at, _nodes.c.id))
 _by_age = select(_nodes.c.key, _age).where(_nodes.c.slug.in_(bindparam("slugs", expanding=True)))
@@ -59,6 +78,11 @@ def attended(connection: Connection, agent: str, minimum: float, at: datetime, l
     between = and_(_edges.c.source.in_(nodes), _edges.c.target.in_(nodes))
     edges = _most_probable(connection, select(_edges).where(between, _holds(at)), limit)
     return _as_graph(connection, edges, nodes[:limit])
+
+
+def named_lately(connection: Connection, agent: str, kind: str, limit: int) -> list[int]:
+    """Return the nodes of a type that the agent's thoughts among the newest of all name, the last named first."""
+    return [node for (node,) in _named_lately.all(connection, agent=agent, kind=kind, limit=limit)]
 
 
 def find(connection: Connection, name: str) -> list[int]:

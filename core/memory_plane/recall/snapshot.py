@@ -8,9 +8,10 @@ from functools import cached_property
 from sqlalchemy import Connection
 
 from memory_plane.recall import graph, state
-from memory_plane.types import Fact, Graph, OpenItem, Pulse, Thought
+from memory_plane.types import Fact, Graph, Node, OpenItem, Pulse, Thought
 
 ITEMS, THOUGHTS, EDGES, FACTS, PERSON_EDGES = 40, 40, 20, 400, 40
+PEOPLE, ABOUT = 24, 12
 """How much of each the pages are given at most; they show what fits."""
 
 
@@ -67,6 +68,17 @@ class MemorySnapshot:
         """Return what is known around a node; None for an id that is not here."""
         found = graph.find(self._connection, id)
         return graph.around(self._connection, found, self._now, PERSON_EDGES) if found else None
+
+    def people(self, agent: str) -> tuple[Node, ...]:
+        """Return the persons that the newest memories of an agent name, the last named first."""
+        found = graph.named_lately(self._connection, agent, "Person", PEOPLE)
+        nodes = graph.nodes(self._connection, found)
+        return tuple(nodes[key] for key in found)
+
+    def about(self, id: str) -> tuple[Thought, ...]:
+        """Return the newest thoughts that name a node."""
+        found = graph.find(self._connection, id)
+        return state.naming(self._connection, found[0], ABOUT) if found else ()
 
     def brief(self, agent: str, threshold: float) -> tuple[tuple[Thought, ...], tuple[OpenItem, ...]]:
         """Return what an agent should see: thoughts of others worth its attention, and items addressed to it."""

@@ -52,6 +52,21 @@ _worthy = (
     .order_by(_attention.c.seq.desc())
     .limit(_limit)
 )
+_naming = Prepared(
+    select(*_thought, *_marked)
+    .join(_log, _log.c.seq == _thoughts.c.seq)
+    .where(
+        _thoughts.c.seq.in_(
+            select(models.mentions.c.seq)
+            .where(models.mentions.c.node == bindparam("node"))
+            .distinct()
+            .order_by(models.mentions.c.seq.desc())
+            .limit(_limit)
+        ),
+        _thoughts.c.visible,
+    )
+    .order_by(_thoughts.c.at.desc(), _log.c.id.desc())
+)
 _attended = Prepared(_worthy)
 _attended_since = Prepared(_worthy.where(_thoughts.c.at >= bindparam("since")))
 
@@ -102,6 +117,11 @@ def items_total(connection: Connection, now: datetime) -> int:
 def thoughts(connection: Connection, limit: int) -> tuple[Thought, ...]:
     """Return the newest visible thoughts."""
     return tuple(map(_as_thought, _recent.all(connection, limit=limit)))
+
+
+def naming(connection: Connection, node: int, limit: int) -> tuple[Thought, ...]:
+    """Return the newest thoughts that name the node in this row."""
+    return tuple(map(_as_thought, _naming.all(connection, node=node, limit=limit)))
 
 
 def attended(
