@@ -16,6 +16,7 @@ from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from ipaddress import ip_address
+from itertools import takewhile
 from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
@@ -824,3 +825,30 @@ def test_address_of_this_very_hub_is_no_other_one(home: Path) -> None:
     check_memory(Settings(home=home, hub=HubSettings(url="http://127.0.0.1:8788")), 8788)
     with pytest.raises(ConfigurationError, match=r"sync\.url"):
         check_memory(Settings(home=home, hub=HubSettings(url="http://127.0.0.1:8788")), 8789)
+
+
+IDLE = """if True:
+    import sys
+    from memory_plane import Plane, presence
+    from memory_plane.surfaces import hub, sdk
+
+    load, hub.IDLE = sdk.load, 0.0
+
+    def loaded():
+        print("mcp" in sys.modules, flush=True)
+        load()
+        print("mcp" in sys.modules, flush=True)
+
+    sdk.load = loaded
+    with Plane() as plane, presence.claimed(plane.home):
+        hub.serve(plane, "127.0.0.1", 0)
+"""
+
+
+@posix
+def test_hub_answers_before_it_loads_what_serves_mcp(home: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", IDLE], stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+        assert process.stdout is not None
+        assert "False\n" in takewhile(lambda line: line != "True\n", process.stdout)
+        process.terminate()
+        assert process.wait(SECONDS) == 0

@@ -18,7 +18,8 @@ import pytest
 
 from memory_plane.surfaces import socket_server as module
 from memory_plane.surfaces.bridge import GREETING, at, connect
-from memory_plane.surfaces.socket_server import MOST_CALLS, sessions, socket_server
+from memory_plane.surfaces.conversation import MOST_CALLS
+from memory_plane.surfaces.socket_server import sessions, socket_server
 from memory_plane.types import Tool
 
 if TYPE_CHECKING:

@@ -3,44 +3,34 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
-from uuid import uuid4
+from typing import TYPE_CHECKING, Annotated
 
 import anyio
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse
-from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from pydantic import BaseModel
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.routing import Route
 
 from memory_plane import __version__, access, webhooks
-from memory_plane.client import Inside
-from memory_plane.errors import Refused
 from memory_plane.surfaces.events import Feed, events
-from memory_plane.surfaces.gate import AGENT_HEADER, IDENTITY, Gate, not_yours, refuse
-from memory_plane.surfaces.limits import MAX_BODY, Growth, Limits, TooFast
-from memory_plane.surfaces.mcp_server import AGENT_KEY, agent_id, build
-from memory_plane.surfaces.mcp_tools import CORE
+from memory_plane.surfaces.gate import Gate
+from memory_plane.surfaces.limits import MAX_BODY, Growth, Limits
+from memory_plane.surfaces.mcp_http import McpOverHttp
 from memory_plane.surfaces.metrics import CONTENT_TYPE, Metrics, Timed
 from memory_plane.surfaces.rest import reference, routes
 from memory_plane.surfaces.rest.wire import (
     ERRORS,
     FORBIDDEN,
-    TOO_DEEP,
     add_handlers,
     bearer,
     master_only,
     told,
-    too_deep,
 )
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import Scope
 
     from memory_plane.plane import Plane
 
@@ -49,7 +39,6 @@ __all__ = ["MAX_BODY", "create_app"]
 ABOUT = """\
 One memory for all of your AI agents, on your own machine. Send the hub's token, or an agent's own, as
 `Authorization: Bearer …`. Errors are `{"error": "…"}` of one line; times are ISO 8601."""
-_WRITING = frozenset(spec.name for spec in CORE if not spec.read_only)
 
 
 def create_app(
@@ -63,21 +52,18 @@ def create_app(
     """
     master = (lambda: token) if isinstance(token, str) else token
     growth = Growth(plane.settings.hub.growth_mb_per_hour)
-    metrics, feed = Metrics(plane), Feed(plane)
-    sessions = StreamableHTTPSessionManager(
-        build(Inside(plane), None, threads=True), stateless=True, json_response=True, max_request_body_size=MAX_BODY
-    )
+    metrics, feed, mcp = Metrics(plane), Feed(plane), McpOverHttp(plane, growth)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         plane.watchers.append(metrics.watch)
-        async with sessions.run(), anyio.create_task_group() as tasks:
+        async with anyio.create_task_group() as tasks:
             tasks.start_soon(feed.run)
+            tasks.start_soon(mcp.run)
             yield
             tasks.cancel_scope.cancel()
         plane.watchers.remove(metrics.watch)
 
-    mcp = _Named(StreamableHTTPASGIApp(sessions), growth)
     app = FastAPI(
         title="Memory Plane",
         version=__version__,
@@ -176,74 +162,3 @@ def _dialled(scope: Scope, authority: str) -> bool:
         return server is not None and ipaddress.ip_address(server[0]) == asked
     except ValueError:
         return False
-
-
-class _Named:
-    """Find out which agent is calling MCP, from token, path or header, and leave it in the scope."""
-
-    path = "/mcp"
-
-    def __init__(self, app: ASGIApp, growth: Growth) -> None:
-        self._app = app
-        self._growth = growth
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer for the app, or let it answer."""
-        scope["route"] = self  # what FastAPI's own routes do
-        identity = scope[IDENTITY]
-        named = [scope["path_params"].get("agent"), *Headers(scope=scope).getlist(AGENT_HEADER)]
-        message = await receive()
-        try:
-            names = {agent_id(name) for name in named if name is not None}
-            if identity is not None and names - {identity}:
-                answer: ASGIApp = refuse(403, not_yours(identity))
-            elif len(names) > 1:
-                answer = refuse(400, "agent: path and header name different ones")
-            else:
-                agent = identity or next(iter(names), None)
-                call = _call(message["body"])
-                if agent is not None and _writes(call):
-                    self._growth.spend([(agent, len(message["body"]))])
-                if isinstance(call, dict) and call.get("method") == "initialize":
-                    send = partial(_with_session, send)
-                answer = self._app
-                scope = {**scope, AGENT_KEY: agent}
-        except Refused as error:
-            answer = refuse(400, str(error))
-        except TooFast as error:
-            answer = refuse(429, str(error), {"retry-after": str(error.seconds)})
-        await answer(scope, _again(message, receive), send)
-
-
-def _call(body: bytes) -> Any:
-    """Read a call, None where the SDK shall say in its own words what is wrong; refuse what it cannot read unharmed."""
-    try:
-        call = json.loads(body)
-    except ValueError:
-        return None
-    except RecursionError:
-        raise Refused(TOO_DEEP) from None
-    if too_deep(call):
-        raise Refused(TOO_DEEP)
-    return call
-
-
-async def _with_session(send: Send, message: Message) -> None:
-    """Give a client that opens a session a name for it; nothing is kept under it, so a restart ends no session."""
-    if message["type"] == "http.response.start" and message["status"] == 200:
-        MutableHeaders(scope=message)["mcp-session-id"] = uuid4().hex
-    await send(message)
-
-
-def _writes(call: Any) -> bool:
-    params = call.get("params") if isinstance(call, dict) else None
-    return isinstance(params, dict) and params.get("name") in _WRITING
-
-
-def _again(message: Any, receive: Receive) -> Receive:
-    waiting = [message]
-
-    async def replayed() -> Any:
-        return waiting.pop() if waiting else await receive()
-
-    return replayed

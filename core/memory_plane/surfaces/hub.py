@@ -27,6 +27,7 @@ from memory_plane.access import TokenFile, ensure_token, is_loopback, token_path
 from memory_plane.errors import ConfigurationError, MemoryPlaneError
 from memory_plane.operations import iso
 from memory_plane.presence import Presence
+from memory_plane.surfaces import sdk
 from memory_plane.surfaces.api import create_app
 from memory_plane.surfaces.rounds import Rounds
 from memory_plane.surfaces.socket_server import socket_server
@@ -44,6 +45,8 @@ PATIENCE = 5
 """Seconds after these until the hub ends although a call, such as a plugin's tool, does not."""
 HEADERS = 10.0
 """Seconds that a connection may take to ask for something, or for more."""
+IDLE = 10.0
+"""Seconds after its start at which the hub loads what agents need, so that the first of them need not wait for it."""
 MOST_CONNECTIONS = 512
 """How many are open at a time: each is a file, and a process may have about a thousand."""
 
@@ -70,10 +73,13 @@ def _serve(plane: Plane, host: str, listener: socket.socket, certificate: Certif
     app = create_app(plane, token=TokenFile(plane.home), port=port, names=names)
 
     warming = Thread(target=plane.warm_up, name="warm-up", daemon=True)
+    later = Timer(IDLE, sdk.load)
+    later.daemon = True
 
     def announce() -> None:
         garbage.settle()
         warming.start()
+        later.start()
         presence.write(plane.home, Presence(url, os.getpid(), __version__, iso(datetime.now(UTC))))
         logger.info("the hub is up at %s", url)
         with suppress(OSError):  # a terminal that is gone
@@ -88,6 +94,7 @@ def _serve(plane: Plane, host: str, listener: socket.socket, certificate: Certif
             raise MemoryPlaneError("the hub could not start; the log says why") from None
         finally:
             server.watch.cancel()
+            later.cancel()
             presence.remove(plane.home)
             if warming.is_alive():
                 warming.join()

@@ -36,9 +36,10 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from memory_plane import __version__, garbage, operations
+from memory_plane import __version__, garbage
 from memory_plane.errors import ConfigurationError, MemoryPlaneError, Refused
 from memory_plane.integration import INSTRUCTIONS
+from memory_plane.surfaces.callers import AGENT_KEY, agent_id
 from memory_plane.surfaces.catch_up import catch_up
 from memory_plane.surfaces.fit import encode
 from memory_plane.surfaces.mcp_tools import CORE, Spec, by_name, check
@@ -50,9 +51,6 @@ if TYPE_CHECKING:
     from memory_plane.surfaces.stdio import Wire
 
 logger = logging.getLogger(__name__)
-
-AGENT_KEY = "memory_plane.agent"
-"""Where the HTTP surface leaves the calling agent's id in the ASGI scope."""
 
 RESOURCES = {
     "memory://pulse": ("PULSE.md", "What every agent is doing: focus, open items, recent entries"),
@@ -101,14 +99,6 @@ def serve_stdio(plane: Plane | Client, agent: str, *, tools: bool = False, wire:
     plane.warm_up()
     garbage.settle()
     anyio.run(stdio.serve, build(plane, agent, tools=tools), wire)
-
-
-def agent_id(name: str) -> str:
-    """Return the name as an agent's id, or raise `Refused`."""
-    folded = operations.agent_id(name)
-    if folded is None:
-        raise Refused(f"agent: {name[:80]!r} is no agent id; give letters, digits, '.', '_' or '-', at most 64")
-    return folded
 
 
 class _Surface:

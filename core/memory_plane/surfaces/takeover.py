@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from memory_plane.errors import ConfigurationError, MemoryPlaneError, Refused
 from memory_plane.surfaces import stdio
 from memory_plane.surfaces.bridge import greeted
+from memory_plane.surfaces.callers import agent_id
 from memory_plane.surfaces.cli.guard import guarded
 from memory_plane.surfaces.cli.session import Session
-from memory_plane.surfaces.mcp_server import agent_id
 
 if TYPE_CHECKING:
     from memory_plane.surfaces.bridge import Pump, Wanted
