@@ -22,7 +22,7 @@ from memory_plane.setup.doctor import Finding, examine
 from memory_plane.surfaces.cli import main
 from memory_plane.surfaces.cli.session import Session
 from memory_plane.testing.hub import HubProcess
-from memory_plane.types import Extraction, Memory, Operation
+from memory_plane.types import AgentInfo, Event, Extraction, Memory, Operation
 
 
 class BrokenPlugin(Plugin):
@@ -31,6 +31,12 @@ class BrokenPlugin(Plugin):
     @hookimpl
     def extract(self, memory: Memory) -> Extraction:
         raise ValueError("no")
+
+
+class WirePlugin(Plugin):
+    """Speaks for an agent."""
+
+    agents = (AgentInfo(id="wire"),)
 
 
 def look(settings: Settings, plugins: PluginManager | None = None) -> dict[str, Finding]:
@@ -99,6 +105,23 @@ def test_event_that_nobody_could_take_in_is_named(home: Path) -> None:
     found = [one for one in examine(Settings.load(), PluginManager()) if one.what == "spool"]
     assert [one.state for one in found] == ["wrong", "wrong"]
     assert found[1].remedy == "memory-plane ingest --spool"
+
+
+def test_event_of_an_agent_that_no_plugin_speaks_for_says_what_is_missing(make_plane: Callable[..., Plane]) -> None:
+    plane = make_plane(WirePlugin())
+    for agent in ("wire", "heron", "heron", "агент"):
+        plane.spool(Event(agent=agent, name="said", payload={}))
+    for path in (plane.home / "spool").iterdir():
+        os.utime(path, (1, 1))
+    found = [one for one in examine(plane.settings, plane.plugins) if one.what == "spool"]
+    assert [one.state for one in found] == ["wrong"] * 3
+    ours, heron, other = (f"{one.detail}: {one.remedy}" for one in found)
+    assert ours.endswith(": memory-plane ingest --spool")
+    assert heron.startswith(
+        "2 events of 'heron', for which no plugin speaks, wait since 1970-01-01 00:00 UTC: pip install"
+    )
+    assert "'агент'" in other
+    assert "plugins.enabled" in other
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")

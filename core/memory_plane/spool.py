@@ -30,6 +30,8 @@ _ABANDONED_AFTER = 60.0
 _DECODER = json.JSONDecoder()
 _BEFORE_KEY = re.compile(r"\s*[{,]\s*")
 _COLON = re.compile(r"\s*:\s*")
+_AGENT = re.compile(r'\{"agent": "([^"\\]+)"')
+_BEGINNING = 400  # holds the longest name that an agent may have
 
 
 def put(home: Path, event: Event) -> Path:
@@ -55,6 +57,14 @@ def read(home: Path) -> Iterator[tuple[Path, Event | None]]:
         except OSError:  # another process was faster, or it is not ours
             continue
         yield path, _event(path, content)
+
+
+def agent_of(path: Path) -> str:
+    """Return whose event a file holds, "" where it does not say; only its beginning is read: there may be many."""
+    with suppress(OSError), path.open("rb") as file:
+        found = _AGENT.match(file.read(_BEGINNING).decode(errors="replace"))
+        return found[1] if found else ""
+    return ""
 
 
 def done(path: Path) -> None:
