@@ -75,11 +75,12 @@ class Poll:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """A raw payload that a hook or webhook of `agent` delivered under the event `name`."""
+    """A raw payload that a hook or webhook of `agent` delivered under the event `name`; `at` is when, if known."""
 
     agent: str
     name: str
     payload: Mapping[str, Any]
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,14 +60,21 @@ def undone(record: Record, data: bytes | None) -> bytes | None:
 
 
 def same_meaning(path: Path, one: bytes | None, other: bytes | None) -> bool:
-    """Tell whether two contents of a settings file say the same; what cannot be read says nothing that is the same."""
+    """Tell whether two contents of a settings file say the same: an empty object says what none does."""
     if one is None or other is None:
         return one is other
     form = formats.of(path)
     try:
-        return bool(form.load(one) == form.load(other))
+        return bool(_without_empty(form.load(one)) == _without_empty(form.load(other)))
     except Broken:
         return one == other
+
+
+def _without_empty(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    filled = {name: _without_empty(inner) for name, inner in value.items()}
+    return {name: inner for name, inner in filled.items() if inner not in ({}, [])}
 
 
 def _held(edit: FileEdit, data: bytes | None) -> Any:

@@ -150,7 +150,8 @@ def _setup(integration: Integration, manifest: Manifest, desk: Desk, *, take_ove
     if refused:
         return Plan(integration.agent, integration.name, refused=tuple(refused), records=tuple(own.values()))
     wished = [edit for edit in integration.edits if isinstance(edit, Call)]
-    missing = [edit for edit in wished if not calls.is_done(edit)]
+    renewed = [edit for edit in wished if key(edit) in own and own[key(edit)].edit != edit]
+    missing = [edit for edit in wished if edit in renewed or not calls.is_done(edit)]
     known = [Record(edit) for edit in wished if edit in missing or key(edit) in own]
     notes += [f"{edit.what} is done already; uninstall leaves it" for edit in wished if Record(edit) not in known]
     return Plan(
