@@ -395,17 +395,13 @@ class Client(Writes):
 
     def _copy(self, hub: Hub) -> None:
         """Keep a copy for offline reads, where no database here renders one."""
-        if self.settings.hub.url is None or monotonic() - self._copied < FLUSH_EVERY or self.has_database():
+        if monotonic() - self._copied < FLUSH_EVERY or self.settings.elsewhere is None:
             return
         self._copied = monotonic()
         with suppress(HubUnreachable, Refused, OSError):  # a home that cannot be written keeps no copy
             text = hub.ask("page", {"name": FILE})
             self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_views(self.home, [View(path=Path(FILE), text=text)])
-
-    def has_database(self) -> bool:
-        """Tell whether this machine keeps a memory; one whose hub is elsewhere need not."""
-        return self._plane is not None or self.settings.database is not None or (self.home / "memory.db").exists()
 
     def _break(self, error: MemoryPlaneError) -> float:
         """Return for how many seconds a target that failed is left alone, a database only if it made us wait."""
@@ -445,7 +441,7 @@ class Client(Writes):
 
     def _open_plane(self) -> Plane | None:
         """Return the database; None where the memory is elsewhere and this machine keeps none."""
-        return None if self.settings.hub.url is not None and not self.has_database() else self.plane
+        return self.plane if self.settings.elsewhere is None else None
 
 
 class Inside(Client):

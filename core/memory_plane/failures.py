@@ -1,4 +1,4 @@
-"""What went wrong: with plugins, remembered beyond the process that saw it in `failures.jsonl`; and where, for a log."""
+"""What went wrong: with plugins, remembered in `failures.jsonl` beyond the process that saw it; where, for a log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_BEHIND = 10
 
 
 def places(error: BaseException) -> str:
-    """Return the kind and the place of an error and of those behind it, without their words: they may quote a memory."""
+    """Return the kind and place of an error and of those behind it, without their words: they may quote a memory."""
     lines = ["Traceback, without what the errors say:\n"]
     waiting = [error]
     for _ in range(_MOST_BEHIND):

@@ -3,18 +3,66 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from memory_plane import spool
 from memory_plane.errors import Refused
 from memory_plane.failures import Failure
 from memory_plane.operations import make_operation
-from memory_plane.types import Event, Ingested, Poll
+from memory_plane.types import Event, Ingested, IngestReport, Operation, Poll, Receipt
 
 if TYPE_CHECKING:
+    from memory_plane.outbox import Outbox
     from memory_plane.plane import Plane
+    from memory_plane.plugins import PluginManager
 
 logger = logging.getLogger(__name__)
+
+
+class Taker(Protocol):
+    """What takes operations: a memory, or the queue of one that is elsewhere."""
+
+    @property
+    def home(self) -> Path:
+        """Where the spool is."""
+        ...
+
+    @property
+    def plugins(self) -> PluginManager:
+        """Those who know what an event means."""
+        ...
+
+    def store(
+        self, batch: Sequence[Operation], *, strict: bool, cursor: tuple[str, str] | None = None
+    ) -> list[Receipt]:
+        """Take all of a batch, or raise `StoreError`."""
+        ...
+
+
+class _Queue:
+    """An outbox that takes what comes in; each operation is sent to where the memory is."""
+
+    def __init__(self, outbox: Outbox, plugins: PluginManager) -> None:
+        self.home, self.plugins, self._outbox = outbox.home, plugins, outbox
+
+    def store(
+        self, batch: Sequence[Operation], *, strict: bool, cursor: tuple[str, str] | None = None
+    ) -> list[Receipt]:
+        self._outbox.append(*batch)
+        return [Receipt(id=operation.id, state="queued") for operation in batch]
+
+
+def send_events(outbox: Outbox, plugins: PluginManager) -> IngestReport:
+    """Turn the spooled events into operations and queue them; raise `StoreError` where they cannot be.
+
+    No plugin is polled: where it was read up to is known to a database alone.
+    """
+    known = plugins.failures
+    events, queued = take_events(_Queue(outbox, plugins), None)
+    new = [failure for failure in plugins.failures if not any(failure is one for one in known)]
+    return IngestReport(events=events, polled=0, stored=queued, enriched=0, failures=tuple(map(str, new)))
 
 
 def sources(plane: Plane) -> tuple[str, ...]:
@@ -23,7 +71,7 @@ def sources(plane: Plane) -> tuple[str, ...]:
     return tuple(info.name for info in running if info.agents or "ingest" in info.hooks)
 
 
-def take_events(plane: Plane, plugin: str | None) -> tuple[int, int]:
+def take_events(plane: Taker, plugin: str | None) -> tuple[int, int]:
     """Turn the spooled events of one plugin's agents, or of all, into operations; return how many of both."""
     events = stored = 0
     owners = {agent: info.name for info in plane.plugins.infos() if info.state == "active" for agent in info.agents}
@@ -47,7 +95,7 @@ def poll(plane: Plane, plugin: str) -> int:
     return sum(_take_in(plane, answer, plugin) for _, answer in answers)
 
 
-def _take_event(plane: Plane, event: Event, owner: str) -> int | None:
+def _take_event(plane: Taker, event: Event, owner: str) -> int | None:
     """Return how many operations an event became, None if its plugin failed on it."""
     before = _latest_failure(plane, owner)
     answers = plane.plugins.ingest(event)
@@ -56,11 +104,11 @@ def _take_event(plane: Plane, event: Event, owner: str) -> int | None:
     return sum(_take_in(plane, answer) for _, answer in answers)
 
 
-def _latest_failure(plane: Plane, plugin: str) -> Failure | None:
+def _latest_failure(plane: Taker, plugin: str) -> Failure | None:
     return next((failure for failure in reversed(plane.plugins.failures) if failure.plugin == plugin), None)
 
 
-def _take_in(plane: Plane, answer: Ingested, plugin: str | None = None) -> int:
+def _take_in(plane: Taker, answer: Ingested, plugin: str | None = None) -> int:
     """Check and redact what a plugin gave, and store it together with its cursor."""
     batch = []
     for one in answer.operations:
@@ -72,4 +120,4 @@ def _take_in(plane: Plane, answer: Ingested, plugin: str | None = None) -> int:
             logger.warning("an operation of agent %r was refused: %s", one.agent, error)
     cursor = (plugin, answer.cursor) if plugin is not None and answer.cursor is not None else None
     receipts = plane.store(batch, strict=False, cursor=cursor) if batch or cursor else []
-    return sum(receipt.state == "stored" for receipt in receipts)
+    return sum(receipt.state in ("stored", "queued") for receipt in receipts)

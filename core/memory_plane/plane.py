@@ -371,7 +371,7 @@ class Plane(Writes):
         return Loss()
 
     def find(self, prefix: str) -> list[str]:
-        """Return up to 10 ids of operations that begin with `prefix`; raise `Refused` for one that is longer than an id."""
+        """Return up to 10 ids of operations that begin with `prefix`; raise `Refused` for more than an id has."""
         if len(prefix) > LONGEST_ID:
             raise Refused(f"prefix: has {len(prefix)} characters; an id has {LONGEST_ID}")
         with self.database.reading() as connection:

@@ -205,6 +205,12 @@ class Settings(_Section):
         """The configuration file, which need not exist."""
         return self._places.file
 
+    @property
+    def elsewhere(self) -> str | None:
+        """The address of the hub that has the memory, None where this machine keeps it."""
+        kept_here = self.database is not None or (self.home / "memory.db").exists()
+        return None if kept_here else self.hub.url
+
     def place(self, *key: str) -> str:
         """Say where the value of a key was read, as every error does."""
         return self._places.of(key)

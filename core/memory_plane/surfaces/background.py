@@ -16,8 +16,9 @@ from urllib.error import URLError
 from urllib.request import HTTPSHandler, ProxyHandler, build_opener
 
 from memory_plane import presence
-from memory_plane.errors import MemoryPlaneError
+from memory_plane.errors import ConfigurationError, MemoryPlaneError
 from memory_plane.presence import Presence
+from memory_plane.surfaces.cli.guard import USAGE
 from memory_plane.surfaces.cli.log import HUB, last_line, open_file
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def environment(settings: Settings) -> dict[str, str]:
 
 
 def start(settings: Settings, *options: str) -> Presence:
-    """Start a hub that outlives this process and return where it answers; raise `MemoryPlaneError` if it does not."""
+    """Start a hub that outlives this process and return where it answers; raise what kept it from that."""
     with presence.claimed(settings.home):
         pass  # says who is there, before anything is started
     log = settings.home / HUB
@@ -58,7 +59,8 @@ def start(settings: Settings, *options: str) -> Presence:
         with suppress(subprocess.TimeoutExpired):
             process.wait(0.05)
             said = last_line(log).removeprefix("memory-plane: ") or f"it ended with {process.returncode}"
-            raise MemoryPlaneError(f"the hub did not start: {said}  (more is in {log})")
+            kind = ConfigurationError if process.returncode == USAGE else MemoryPlaneError
+            raise kind(f"the hub did not start: {said}  (more is in {log})")
         there = presence.read(settings.home)
         if there is not None and there.pid == process.pid and answers(there.url):
             process.returncode = 0  # it goes on without us, so nobody need wait for it

@@ -212,4 +212,9 @@ def _plugin_specs(plane: Plane | Client) -> list[Spec]:
     from memory_plane.client import Client
     from memory_plane.surfaces.plugin_tools import plugin_specs
 
-    return plugin_specs(plane.plane if isinstance(plane, Client) else plane)
+    if not isinstance(plane, Client):
+        return plugin_specs(plane)
+    if (there := plane.settings.elsewhere) is not None:
+        logger.warning("the tools of plugins work on a database of this machine alone, and the memory is at %r", there)
+        return []
+    return plugin_specs(plane.plane)

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shutil import copyfileobj
@@ -18,7 +18,7 @@ from uuid import uuid5
 
 import click
 
-from memory_plane.errors import MemoryPlaneError
+from memory_plane.errors import HubUnreachable, MemoryPlaneError
 from memory_plane.redact import redact
 from memory_plane.surfaces.cli.guard import tell
 from memory_plane.surfaces.cli.options import (
@@ -37,6 +37,7 @@ from memory_plane.surfaces.cli.text import clean_json
 from memory_plane.types import NAMESPACE, Receipt
 
 if TYPE_CHECKING:
+    from memory_plane.client import Client
     from memory_plane.importers.log import Imported
     from memory_plane.plane import Plane
     from memory_plane.surfaces.cli.session import Session
@@ -82,13 +83,16 @@ def ingest(
     if spool == bool(text or paths) or (text and paths):
         raise click.UsageError("give one of TEXT, --file and --spool", click.get_current_context())
     if spool:
-        _drain(session.plane, as_json)
+        _drain(session, as_json)
     else:
-        _take_in(session.plane, list(_notes(text, paths)), as_json, **values)
+        memory = session.plane if session.settings.elsewhere is None else session.client
+        _take_in(memory, list(_notes(text, paths)), as_json, **values)
 
 
-def _drain(plane: Plane, as_json: bool) -> None:
-    report = plane.ingest()
+def _drain(session: Session, as_json: bool) -> None:
+    report = session.take_in()
+    if session.settings.elsewhere is not None:
+        session.client.flush()
     if as_json:
         print_json(report)
     else:
@@ -118,7 +122,7 @@ def _paragraphs(text: str, at: datetime, place: str, source: str | None = None) 
         yield Note(part, at + timedelta(microseconds=number), f"{place}, paragraph {number + 1}", source)
 
 
-def _take_in(plane: Plane, notes: list[Note], as_json: bool, **values: Any) -> None:
+def _take_in(plane: Plane | Client, notes: list[Note], as_json: bool, **values: Any) -> None:
     before = _counts(plane)
     receipts = []
     with progress("Reading") as advance:
@@ -137,10 +141,11 @@ def _take_in(plane: Plane, notes: list[Note], as_json: bool, **values: Any) -> N
         raise click.exceptions.Exit(1)
 
 
-def _store(plane: Plane, note: Note, *, agent: str, origin: str | None, project: str | None) -> Receipt:
+def _store(plane: Plane | Client, note: Note, *, agent: str, origin: str | None, project: str | None) -> Receipt:
     id = note.id(agent)
-    if id is not None and plane.get(id) is not None:
-        return Receipt(id=id, state="duplicate")
+    with suppress(HubUnreachable):  # it will tell when it gets the same id again
+        if id is not None and plane.get(id) is not None:
+            return Receipt(id=id, state="duplicate")
     return plane.post(
         note.text,
         agent=agent,
@@ -151,8 +156,11 @@ def _store(plane: Plane, note: Note, *, agent: str, origin: str | None, project:
     )
 
 
-def _counts(plane: Plane) -> Counter[tuple[str, str]]:
-    stats = plane.stats()
+def _counts(plane: Plane | Client) -> Counter[tuple[str, str]]:
+    try:
+        stats = plane.stats()
+    except HubUnreachable:  # what is queued is looked through when it arrives
+        return Counter()
     nodes = {("node", name): count for name, count in stats.nodes_by_type.items()}
     return Counter(nodes | {("link", name): count for name, count in stats.edges_by_relation.items()})
 

@@ -56,7 +56,7 @@ def _run(session: Session, host: str | None, port: int | None) -> None:
 
             port = settings.hub.port if port is None else port
             check_memory(settings, port)
-            serve(session.plane, host or settings.hub.host, port)
+            serve(session.client.plane, host or settings.hub.host, port)
             session.close()
     except MemoryPlaneError as error:
         logger.error("the hub did not start: %s", error)  # noqa: TRY400 - the terminal gets the same line

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -26,7 +28,26 @@ def mcp(session: Session, agent: str, tools: bool) -> None:
     wire = stdio.claim()
     from memory_plane.surfaces.mcp_server import serve_stdio
 
-    serve_stdio(session.client, agent, tools=tools, wire=wire)
+    with _sending_events(session):
+        serve_stdio(session.client, agent, tools=tools, wire=wire)
+
+
+@contextmanager
+def _sending_events(session: Session) -> Iterator[None]:
+    """Send what hooks leave meanwhile, where the memory is elsewhere and so no hub of this home does it."""
+    if session.settings.elsewhere is None:
+        yield
+        return
+    from memory_plane import spool
+    from memory_plane.surfaces.rounds import Rounds
+
+    def send() -> None:
+        if spool.waiting(session.settings.home):
+            session.take_in()
+            session.client.flush()
+
+    with Rounds(lambda: [("the events of hooks", send)]):
+        yield
 
 
 @click.command(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memory_plane.plugins import PluginManager
     from memory_plane.settings import Settings
     from memory_plane.surfaces.cli.log import Log
+    from memory_plane.types import IngestReport
 
 
 class Session:
@@ -53,7 +54,27 @@ class Session:
     @cached_property
     def plane(self) -> Plane:
         """Open the database of this machine, for what only it can do; the client closes it."""
+        self.check_here()
         return self.client.plane
+
+    def check_here(self) -> None:
+        """Raise `ConfigurationError` where the memory is at a hub elsewhere: nothing is made here in its stead."""
+        there = self.settings.elsewhere
+        if there is not None:
+            from memory_plane.errors import ConfigurationError
+
+            place = self.settings.place("hub", "url")
+            raise ConfigurationError(
+                f"the memory is not here but at {there!r}; run this where that hub runs  ({place})"
+            )
+
+    def take_in(self) -> IngestReport:
+        """Take in what agents left; where the memory is elsewhere, queue it for the hub there."""
+        if self.settings.elsewhere is None:
+            return self.plane.ingest()
+        from memory_plane.intake import send_events
+
+        return send_events(self.client.outbox, self.plugins)
 
     @property
     def zone(self) -> tzinfo | None:

@@ -26,16 +26,14 @@ def sync(session: Session, url: str | None, new_identity: bool, as_json: bool) -
     """
     from memory_plane.sync import exchange, peer
 
-    told: dict[str, object] = {"waiting": session.client.flush()}
+    session.client.flush()  # what is older goes first
     there = peer(session.settings, url)
-    if there is None:
-        kept_here = session.settings.hub.url is None or session.client.has_database()
-        told |= {"taken_in": session.plane.ingest().stored if kept_here else 0}
-    else:
+    if there is not None and new_identity:
+        session.plane.renew_identity()
+    taken_in = session.take_in().stored
+    told: dict[str, object] = {"waiting": session.client.flush(), "taken_in": taken_in}
+    if there is not None:
         with there:
-            if new_identity:
-                session.plane.renew_identity()
-            told |= {"taken_in": session.plane.ingest().stored}
             report = exchange(session.plane, there)
         told |= {"pulled": report.pulled, "pushed": report.pushed, "refused": len(report.refused)}
         for line in report.refused:

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 def token(session: Session, agent: str | None, renew: bool, as_json: bool) -> None:
     """Print an agent's own token: whoever sends it writes as AGENT and as nobody else.
 
-    It is made from the token of the hub, which is in the file `token` in the home, and lasts until that is renewed.
+    It is made from the token of the hub, which is in the file `token` in the home, and lasts until that is renewed. Run
+    this on the machine that has the memory.
     """
     if renew == (agent is not None):
         raise click.UsageError("give one of AGENT and --renew", click.get_current_context())
+    session.check_here()
     home = session.settings.home
     shown = _renewed(home) if agent is None else {"agent": agent, "token": _own(home, agent)}
     if as_json:

@@ -1,0 +1,144 @@
+"""A machine whose memory is at a hub elsewhere: nothing is made here in its stead, and nothing stays behind here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from threading import Event as Tick
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner, Result
+
+from memory_plane import spool
+from memory_plane.outbox import Outbox
+from memory_plane.remote import Hub
+from memory_plane.surfaces.cli import main
+from memory_plane.surfaces.cli.serving import _sending_events
+from memory_plane.surfaces.cli.session import Session
+from memory_plane.surfaces.mcp_server import build
+from memory_plane.testing.hub import HubProcess
+from memory_plane.types import Event
+
+if TYPE_CHECKING:
+    from memory_plane.testing import InstallPlugin
+
+SECONDS = 60
+NOWHERE = "http://127.0.0.1:9"
+WIRE = """
+from datetime import UTC, datetime
+from memory_plane import Plugin, hookimpl
+from memory_plane.types import AgentInfo, Event, Ingested, Operation
+from uuid import NAMESPACE_URL, uuid5
+
+class ThePlugin(Plugin):
+    agents = (AgentInfo(id="wire"),)
+
+    @hookimpl
+    def ingest(self, cue):
+        if not isinstance(cue, Event):
+            return Ingested(cursor="polled")
+        text = cue.payload["text"]
+        body, at = {"text": text}, datetime(2026, 3, 14, 9, tzinfo=UTC)
+        id = str(uuid5(NAMESPACE_URL, text))
+        return Ingested(operations=(Operation(id=id, op="thought", agent="wire", created_at=at, body=body),))
+
+    @hookimpl
+    def register_tools(self, plane):
+        raise AssertionError("no memory here to give to a tool")
+"""
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+@pytest.fixture
+def away(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home whose memory is at a hub that does not answer."""
+    monkeypatch.setenv("MEMORY_PLANE_HUB_URL", NOWHERE)
+    monkeypatch.setenv("MEMORY_PLANE_HUB__TOKEN", "x" * 43)
+    return home
+
+
+@pytest.fixture
+def near(home: Path, hub: HubProcess, install_plugin: InstallPlugin, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home whose memory is at the hub of the fixture, with a plugin for the agent `wire`."""
+    install_plugin("wire", WIRE)
+    monkeypatch.setenv("MEMORY_PLANE_PLUGINS__ENABLED", "wire")
+    monkeypatch.setenv("MEMORY_PLANE_HUB_URL", hub.url)
+    monkeypatch.setenv("MEMORY_PLANE_HUB__TOKEN", hub.token)
+    return home
+
+
+def said(home: Path, *texts: str) -> None:
+    for text in texts:
+        spool.put(home, Event(agent="wire", name="said", payload={"text": text}))
+
+
+def arrived(hub: HubProcess) -> list[str]:
+    with Hub(hub.url, hub.token) as there:
+        return sorted(one.text for one in there.ask("thoughts", {}))
+
+
+@pytest.mark.parametrize("command", ["export", "token muse", "token --renew", "rebuild", "import -"])
+def test_what_only_the_memory_itself_can_do_names_its_hub(away: Path, command: str) -> None:
+    result = run(*command.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert NOWHERE in result.stderr
+    assert "MEMORY_PLANE_HUB_URL" in result.stderr
+    assert not {path.name for path in away.iterdir()} & {"memory.db", "token"}
+
+
+@pytest.mark.parametrize("command", ["sync", "ingest --spool"])
+def test_events_of_hooks_are_sent_to_the_memory(near: Path, hub: HubProcess, command: str) -> None:
+    said(near, "Ann likes tea", "Rob likes rye", "Ann likes tea")
+    result = run(*command.split(), "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert told.get("taken_in", told.get("stored")) == 3
+    assert arrived(hub) == ["Ann likes tea", "Rob likes rye"]
+    assert (spool.waiting(near), Outbox(near).depth()) == ([], 0)
+    assert not (near / "memory.db").exists()
+
+
+def test_events_wait_in_the_outbox_while_the_hub_is_away(near: Path, hub: HubProcess) -> None:
+    said(near, "Ann likes tea")
+    hub.kill()
+    assert run("ingest", "--spool").exit_code == 0
+    assert (spool.waiting(near), Outbox(near).depth()) == ([], 1)
+    hub.start()
+    assert run("sync").exit_code == 0
+    assert arrived(hub) == ["Ann likes tea"]
+
+
+def test_an_agents_session_sends_what_hooks_leave(near: Path, hub: HubProcess) -> None:
+    said(near, "Ann likes tea")
+    session, deadline, tick = Session(), monotonic() + SECONDS, Tick()
+    with _sending_events(session):
+        while not arrived(hub):
+            assert monotonic() < deadline
+            tick.wait(0.05)
+    session.close()
+    assert spool.waiting(near) == []
+    assert not (near / "memory.db").exists()
+
+
+def test_text_that_is_taken_in_goes_to_the_memory(near: Path, hub: HubProcess, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text("Ann likes tea\n\nRob likes rye\n", "utf-8")
+    for states in ({"stored"}, {"duplicate"}):
+        result = run("ingest", "--file", str(notes), "--json")
+        assert {one["state"] for one in json.loads(result.stdout)["receipts"]} == states
+    hub.kill()
+    result = run("ingest", "Zoë likes ale", "--json")
+    assert [one["state"] for one in json.loads(result.stdout)["receipts"]] == ["queued"]
+    assert not (near / "memory.db").exists()
+
+
+def test_tools_of_plugins_get_no_empty_memory(near: Path) -> None:
+    session = Session()
+    build(session.client, "muse", tools=True)
+    session.close()
+    assert not (near / "memory.db").exists()
