@@ -221,9 +221,10 @@ def test_focus_is_one_line_of_bounded_length() -> None:
     assert found.startswith("rewrite the importer so that")
 
 
-def test_focus_is_what_was_done_where_the_prompt_is_unknown() -> None:
-    found = operations(turn(answer="Deployed the docs site to production."))
-    assert found[0].body["focus"] == "Deployed the docs site to production."
+def test_focus_does_not_repeat_what_is_kept_as_a_thought() -> None:
+    assert focus("@muse please ask Priya about the venue") is None
+    assert focus("Let's use PostgreSQL. Move the events over.") == "Move the events over."
+    assert focus("", "Deployed the docs site to production.") is None
 
 
 def test_words_of_others_stay_external_and_neither_steer_nor_hand_over() -> None:

@@ -69,8 +69,7 @@ def operations(turn: Turn) -> tuple[Operation, ...]:
     """
     asked, answered = _sentences(turn.prompt), _sentences(turn.answer)
     kept = _most_telling([*_of_prompt(turn, asked), *_of_answer(turn, answered)])
-    thoughts = [_thought(turn, one) for one in kept]
-    return (*_closing(turn), *_heartbeat(turn, asked, kept), *thoughts)
+    return (*_closing(turn), *_heartbeat(turn, asked, kept), *(_thought(turn, one) for one in kept))
 
 
 def _sentences(text: str) -> list[Sentence]:
@@ -144,24 +143,23 @@ def _thought(turn: Turn, kept: _Kept) -> Operation:
     return _operation(turn, "thought", _key(kept.text), body)
 
 
-# --- what the agent does, and what the prompt answered -------------------------------------------------------------
+# --- what the agent works on, and what the prompt answered ---------------------------------------------------------
 
 
 def _heartbeat(turn: Turn, asked: Sequence[Sentence], kept: Sequence[_Kept]) -> Iterator[Operation]:
-    """Yield the focus: what the person wants or, where that is not known, what the agent did."""
-    if turn.origin == "external":
-        return
-    focus = _focus(turn.prompt, asked) if turn.prompt else next((one.text for one in kept), "")
-    if focus:
+    """Yield the focus, unless nothing says it but what is kept as a thought: no page shall tell a thing twice."""
+    told = {one.text for one in kept}
+    focus = _focus([one.text for one in asked if one.text not in told])
+    if focus and turn.origin != "external":
         body = {"focus": _short(focus, FOCUS), "project": turn.project}
         yield _operation(turn, "heartbeat", turn.id or _key(focus), body)
 
 
-def _focus(prompt: str, asked: Sequence[Sentence]) -> str:
-    said = " ".join(one.text for one in asked[:5])
-    if not said or cues.small_talk(said):
+def _focus(asked: Sequence[str]) -> str:
+    """Return what the person wants: the first sentence that says enough, "" for small talk."""
+    if not asked or cues.small_talk(" ".join(asked[:5])):
         return ""
-    points = [cues.to_the_point(one.text) for one in asked]
+    points = [cues.to_the_point(one) for one in asked]
     return max(points, key=lambda point: min(cues.content(cues.folded(point)), _LEAST))
 
 

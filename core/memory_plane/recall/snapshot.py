@@ -82,5 +82,5 @@ class MemorySnapshot:
 
     def brief(self, agent: str, threshold: float) -> tuple[tuple[Thought, ...], tuple[OpenItem, ...]]:
         """Return what an agent should see: thoughts of others worth its attention, and items addressed to it."""
-        thoughts = state.attended(self._connection, agent, minimum=threshold, limit=THOUGHTS)
+        thoughts = state.attended(self._connection, agent, minimum=threshold, limit=THOUGHTS, now=self._now)
         return thoughts, state.items(self._connection, self._now, to=agent, limit=ITEMS)

@@ -7,10 +7,12 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, func, or_, select
+from sqlalchemy import BindParameter, Connection, and_, bindparam, exists, func, or_, select
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
+from memory_plane.store.attention import ADDRESSED
+from memory_plane.store.items import ASSERTED
 from memory_plane.store.names import folded
 from memory_plane.types import Fact, Heartbeat, OpenItem, Thought
 
@@ -44,11 +46,22 @@ _open_count = Prepared(
     .join(_thoughts, _thoughts.c.seq == _items.c.seq)
     .where(models.is_open, _thoughts.c.visible, _awake)
 )
+# A declared item that was closed, put off or handed on to somebody else is no news any more.
+_over = exists().where(
+    _items.c.seq == _attention.c.seq,
+    _items.c.method == ASSERTED,
+    or_(
+        _items.c.status != "open",
+        _items.c.snoozed_until > bindparam("now"),
+        and_(_attention.c.reason == ADDRESSED, func.lower(_items.c.addressee) != bindparam("agent")),
+    ),
+)
 _worthy = (
     select(*_thought, *_marked, _attention.c.score, _attention.c.reason)
     .join(_thoughts, _thoughts.c.seq == _attention.c.seq)
     .join(_log, _log.c.seq == _attention.c.seq)
     .where(_attention.c.agent == bindparam("agent"), _attention.c.score >= bindparam("minimum"), _thoughts.c.visible)
+    .where(~_over)
     .order_by(_attention.c.seq.desc())
     .limit(_limit)
 )
@@ -125,11 +138,18 @@ def naming(connection: Connection, node: int, limit: int) -> tuple[Thought, ...]
 
 
 def attended(
-    connection: Connection, agent: str, *, minimum: float, limit: int, since: datetime | None = None
+    connection: Connection,
+    agent: str,
+    *,
+    minimum: float,
+    limit: int,
+    since: datetime | None = None,
+    now: datetime | None = None,
 ) -> tuple[Thought, ...]:
-    """Return the newest thoughts of others that `agent` should care about, with score and reason."""
+    """Return the newest thoughts of others that `agent` should care about, with score and reason, no closed item."""
     heard = _attended if since is None else _attended_since
-    rows = heard.all(connection, agent=agent, minimum=minimum, limit=limit, since=since)
+    now = now or datetime.now(UTC)
+    rows = heard.all(connection, agent=agent, minimum=minimum, limit=limit, since=since, now=now)
     return tuple(_as_thought(row, row.score, row.reason) for row in rows)
 
 

@@ -11,6 +11,9 @@ from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.types import Attention, Operation
 
+ADDRESSED = "addressed to it"
+"""The reason of whom the writer named."""
+
 _attention = models.attention
 _take = Prepared(
     delete(_attention).where(_attention.c.agent == bindparam("name"), _attention.c.seq == bindparam("row"))
@@ -43,4 +46,4 @@ def take(connection: Connection, seq: int, agents: Iterable[str]) -> None:
 def addressed(operation: Operation) -> tuple[Attention, ...]:
     """Return the score of whom the writer addressed: nobody else decides that."""
     to = operation.body.get("to")
-    return (Attention(agent=to.lower(), score=1.0, reason="addressed to it"),) if to else ()
+    return (Attention(agent=to.lower(), score=1.0, reason=ADDRESSED),) if to else ()
