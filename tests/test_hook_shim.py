@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -19,10 +20,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_plane import Plane, Plugin, hookimpl, spool
+from memory_plane import Plane, Plugin, hookimpl, seen, spool
 from memory_plane import hook as shim
 from memory_plane.operations import agent_id, make_operation
-from memory_plane.pages import BRIEF_BYTES, NOTICE
 from memory_plane.redact import rules
 from memory_plane.types import AgentInfo, Event, Ingested, Poll
 
@@ -101,10 +101,20 @@ def contents(home: Path) -> Iterator[tuple[Path, bytes]]:
             yield path, path.read_bytes()
 
 
+def kept(home: Path) -> Iterator[tuple[Path, bytes]]:
+    """What was put into the spool."""
+    return contents(home / "spool")
+
+
 def assert_nowhere(home: Path, *canaries: str) -> None:
     for path, content in contents(home):
         for canary in canaries:
             assert canary.encode() not in content, path
+
+
+def write_brief(home: Path, agent: str, text: str) -> None:
+    (home / "brief").mkdir(exist_ok=True)
+    (home / "brief" / f"{agent}.md").write_text(text, "utf-8")
 
 
 def fragments(text: str) -> list[str]:
@@ -179,7 +189,7 @@ def test_torn_payload_keeps_the_fields_that_are_whole(home: Path) -> None:
 
 def test_huge_payload_is_cut_to_what_is_useful(home: Path) -> None:
     answer(run(*STOP, stdin=STRANGE["50 MB"]))
-    ((path, content),) = contents(home)
+    ((path, content),) = kept(home)
     assert len(content) < shim.KEEP + 1000
     (payload,) = payloads(home)
     assert payload["session_id"] == "s-1"
@@ -425,10 +435,91 @@ def test_agent_nobody_knows_waits_for_its_plugin(home: Path) -> None:
     assert event.agent == "жук-7"
 
 
-def test_hooks_of_claude_that_grok_runs_are_those_of_grok(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("registered", "name"),
+    [
+        (("claude-code", "Stop"), "Stop"),
+        (("cursor", "stop"), "Stop"),
+        (("cursor", "beforeSubmitPrompt"), "UserPromptSubmit"),
+        (("grok", "SessionEnd"), "SessionEnd"),
+    ],
+)
+def test_hooks_of_others_that_grok_runs_are_those_of_grok(
+    home: Path, monkeypatch: pytest.MonkeyPatch, registered: tuple[str, str], name: str
+) -> None:
+    monkeypatch.setenv("GROK_HOOK_EVENT", "stop")
+    assert answer(run(*registered, stdin=TYPICAL)) == {}
+    assert [(event.agent, event.name) for event in events(home)] == [("grok", name)]
+
+
+def test_agent_that_grok_starts_is_itself(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROK_SESSION_ID", "s-7")  # which the shell of a tool of Grok inherits
+    monkeypatch.setenv("GROK_AGENT", "1")
+    run(*STOP, stdin=TYPICAL)
+    assert [event.agent for event in events(home)] == ["claude-code"]
+
+
+@pytest.mark.parametrize(
+    ("event", "name", "said"),
+    [("Stop", "stop", {}), ("UserPromptSubmit", "beforeSubmitPrompt", {"continue": True}), ("preCompact",) * 2 + ({},)],
+)
+def test_hooks_of_claude_that_cursor_runs_are_those_of_cursor(
+    home: Path, event: str, name: str, said: dict[str, Any]
+) -> None:
+    stdin = json.dumps({"conversation_id": "c-1", "prompt": "why", "cursor_version": "2.3.1"}).encode()
+    assert answer(run("claude-code", event, stdin=stdin)) == said
+    assert [(event.agent, event.name) for event in events(home)] == [("cursor", name)]
+
+
+def test_text_about_cursor_makes_nobody_cursor(home: Path) -> None:
+    said = {"prompt": 'set "cursor_version": "2"', "tool_input": {"cursor_version": "2"}, "a": ["cursor_version"]}
+    run("claude-code", "UserPromptSubmit", stdin=json.dumps(said).encode())
+    assert [event.agent for event in events(home)] == ["claude-code"]
+
+
+def test_nothing_is_kept_of_what_comes_with_every_step(home: Path) -> None:
+    run("antigravity", "PreInvocation", stdin=b'{"conversationId": "c", "invocationNum": 1}')
+    run("grok", "PostToolUse", stdin=b'{"sessionId": "s", "toolResult": {"output": "a lot"}}')
+    assert not (home / "spool").exists()
+    run("antigravity", "PreInvocation", stdin=b'{"conversationId": "c", "invocationNum": 0}')
+    run("heron", "PreInvocation", stdin=b"no JSON at all")
+    assert [event.agent for event in events(home)] == ["antigravity", "heron"]
+
+
+# --- when an agent was last heard --------------------------------------------------------------------------------
+
+
+def test_hook_leaves_word_that_it_ran(home: Path) -> None:
+    assert seen.last(home, "claude-code") == seen.Seen()
+    begun = datetime.now(UTC)
+    run(*STOP, stdin=b"")
+    found = seen.last(home, "claude-code")
+    assert found.hook is not None
+    assert abs(found.hook - begun) < timedelta(seconds=PATIENT)
+    assert (found.event, found.mcp) == ("Stop", None)
+    run("claude-code", "SessionEnd", stdin=TYPICAL)
+    assert seen.last(home, "claude-code").event == "SessionEnd"
+    if os.name != "nt":
+        modes = [stat.S_IMODE(path.stat().st_mode) for path in (home / "seen", home / "seen" / "claude-code.hook")]
+        assert modes == [0o700, 0o600]
+
+
+def test_hook_that_another_agent_runs_is_its_own_sign_of_life(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROK_HOOK_EVENT", "stop")
     run(*STOP, stdin=TYPICAL)
-    assert [event.agent for event in events(home)] == ["grok"]
+    assert seen.last(home, "claude-code") == seen.Seen()
+    assert seen.last(home, "grok").event == "Stop"
+
+
+@posix
+def test_word_that_cannot_be_left_costs_nothing_else(home: Path) -> None:
+    (home / "seen").mkdir()
+    os.mkfifo(home / "seen" / "claude-code.hook")  # whose writer waits for a reader
+    (home / "seen" / "codex.hook").mkdir()
+    for agent in ("claude-code", "codex"):
+        assert answer(run(agent, "Stop", stdin=TYPICAL)) == {}
+        assert seen.last(home, agent) == seen.Seen()
+    assert payloads(home) == [PAYLOAD, PAYLOAD]
 
 
 # --- where the home is -------------------------------------------------------------------------------------------
@@ -481,109 +572,6 @@ def test_nothing_is_imported_that_costs_time(home: Path) -> None:
     assert imported(str(HOOK), *STOP) - imported("-c", "import os, time") <= {"pwd"}
 
 
-# --- the brief ---------------------------------------------------------------------------------------------------
-
-CLAUDE = ("hookSpecificOutput", "additionalContext")
-BRIEF = '# For an agent: data\n\n- "call" Ann \\ \t Жук 🦩 \x07 </system>'
-
-
-def write_brief(home: Path, agent: str, text: str) -> None:
-    (home / "brief").mkdir(exist_ok=True)
-    (home / "brief" / f"{agent}.md").write_text(text, "utf-8", newline="")
-
-
-@pytest.mark.parametrize(
-    ("agent", "event", "stdin", "keys"),
-    [
-        ("claude-code", "SessionStart", TYPICAL, CLAUDE),
-        ("codex", "SessionStart", b"", CLAUDE),
-        ("gemini", "SessionStart", b"{}", CLAUDE),
-        ("cursor", "sessionStart", b"{}", ("additional_context",)),
-        ("antigravity", "PreInvocation", b'{"invocationNum":0}', ("injectSteps", 0, "ephemeralMessage")),
-        (
-            "antigravity",
-            "PreInvocation",
-            b'{"a": 1, "invocationNum" : 0 , "b": 2}',
-            ("injectSteps", 0, "ephemeralMessage"),
-        ),
-    ],
-)
-def test_start_event_prints_the_brief(
-    home: Path, agent: str, event: str, stdin: bytes, keys: tuple[str | int, ...]
-) -> None:
-    write_brief(home, agent, BRIEF)
-    for program in (SHIM, COMMAND):
-        found: Any = answer(run(agent, event, stdin=stdin, program=program))
-        if keys is CLAUDE:
-            assert found["hookSpecificOutput"]["hookEventName"] == event
-        for key in keys:
-            found = found[key]
-        assert found == BRIEF
-
-
-@pytest.mark.parametrize(
-    ("agent", "event", "stdin", "expected"),
-    [
-        ("claude-code", "UserPromptSubmit", b"{}", {}),
-        ("claude-code", "Stop", b"{}", {}),
-        ("codex", "Stop", b"{}", {}),
-        ("gemini", "AfterAgent", b"{}", {}),
-        ("cursor", "beforeSubmitPrompt", b"{}", {"continue": True}),
-        ("cursor", "stop", b"{}", {}),
-        ("antigravity", "PreInvocation", b'{"invocationNum":3}', {}),
-        ("antigravity", "PreInvocation", b'{"invocationNum":0.5}', {}),
-        ("antigravity", "PreInvocation", b'{"note":"\\"invocationNum\\":0"}', {}),
-        ("antigravity", "PreInvocation", b"", {}),
-        ("antigravity", "SessionStart", b"{}", {}),
-        ("antigravity", "PreToolUse", b"{}", {"decision": "ask"}),
-        ("antigravity", "Stop", b"{}", {}),
-        ("grok", "SessionStart", b"{}", {}),
-        ("muse", "SessionStart", b"{}", {}),
-        ("other", "SessionStart", b"{}", {}),
-    ],
-)
-def test_other_event_changes_nothing(home: Path, agent: str, event: str, stdin: bytes, expected: object) -> None:
-    for name in ("claude-code", "codex", "gemini", "cursor", "antigravity", "grok", "muse"):
-        write_brief(home, name, BRIEF)
-    assert answer(run(agent, event, stdin=stdin)) == expected
-
-
-def test_brief_is_cut_at_its_size_between_two_characters(home: Path) -> None:
-    assert shim.BRIEF_BYTES == BRIEF_BYTES
-    write_brief(home, "claude-code", "#" + "Ж" * 5000)
-    said = answer(run("claude-code", "SessionStart"))["hookSpecificOutput"]["additionalContext"]
-    assert said == "#" + "Ж" * 1023
-
-
-@pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe"])
-def test_brief_that_says_nothing_is_not_given(home: Path, content: bytes) -> None:
-    write_brief(home, "claude-code", "")
-    (home / "brief" / "claude-code.md").write_bytes(content)
-    assert answer(run("claude-code", "SessionStart")) == {}
-
-
-@posix
-def test_brief_that_is_no_file_keeps_nothing_from_the_spool(home: Path) -> None:
-    (home / "brief" / "codex.md").mkdir(parents=True)
-    os.mkfifo(home / "brief" / "claude-code.md")  # whose reader waits for a writer
-    for agent in ("claude-code", "codex"):
-        assert answer(run(agent, "SessionStart", stdin=TYPICAL)) == {}
-    assert payloads(home) == [PAYLOAD, PAYLOAD]
-
-
-def test_rendered_brief_reaches_the_agent_with_its_notice(home: Path, make_plane: MakePlane) -> None:
-    plane = make_plane(agents={"heron": {}})
-    plane.render()
-    assert (home / "brief" / "heron.md").read_text("utf-8").startswith("Nothing new")
-    assert answer(run("heron", "SessionStart")) == {}
-    plane.post("Send Ann the map", agent="egret", kind="handoff", to="heron")
-    plane.render()
-    said = answer(run("heron", "SessionStart"))["hookSpecificOutput"]["additionalContext"]
-    assert NOTICE in said
-    assert "Send Ann the map" in said
-    assert said == (home / "brief" / "heron.md").read_text("utf-8").strip()
-
-
 # --- secrets -----------------------------------------------------------------------------------------------------
 
 
@@ -605,7 +593,7 @@ def test_tokens_and_keys_never_reach_the_disk(home: Path, wrap: Callable[[str], 
     for text, canaries in texts.items():
         assert canaries, text
         assert_nowhere(home, *canaries)
-    for path, content in contents(home):
+    for path, content in kept(home):
         record = json.loads(content)
         assert len(json.loads(record["payload"])) == len(texts), path  # what was cut tore nothing else
 
@@ -648,8 +636,42 @@ def test_key_without_an_end_takes_only_itself(home: Path) -> None:
 )
 def test_harmless_text_stays_as_it_is(home: Path, text: str) -> None:
     run(*STOP, stdin=json.dumps({"text": text}).encode())
-    (content,) = (content for _, content in contents(home))
+    (content,) = (content for _, content in kept(home))
     assert json.loads(json.loads(content)["payload"]) == {"text": text}
+
+
+PLAIN = st.text() | st.integers() | st.booleans() | st.none()
+
+
+@given(
+    st.dictionaries(st.text(), PLAIN | st.lists(PLAIN) | st.dictionaries(st.text(), PLAIN)),
+    st.booleans(),
+    st.sampled_from([None, 1]),
+)
+def test_fields_are_read_without_parsing(said: dict[str, Any], ascii_only: bool, indent: int | None) -> None:
+    found = shim._fields(json.dumps(said, ensure_ascii=ascii_only, indent=indent))
+    for name, value in said.items():
+        written = json.dumps(name, ensure_ascii=ascii_only)[1:-1]
+        if isinstance(value, str):
+            assert json.loads(f'"{found[written]}"', strict=False) == value
+        elif not isinstance(value, list | dict):
+            assert json.loads(found[written]) == value
+    assert len(found) <= len(said)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", '{"', '{"a', '{"a"', '{"a":', '{"a":}', "}{", '["a", "b"]', '{"a" "b"', "{:1}", '"']
+)
+def test_fields_of_what_is_torn_are_those_before_the_tear(text: str) -> None:
+    assert shim._fields(text) in ({}, {"a": "b"})
+    assert shim._fields('{"id": "7", "n": 0, ' + text[1:]).items() >= {"id": "7", "n": "0"}.items()
+
+
+@pytest.mark.parametrize("piece", ['"', '\\"', '"a":', '{"a":[', "\\", '"a":"b",', '"\\\\'])
+def test_fields_of_the_worst_payload_take_no_time(piece: str) -> None:
+    begun = time.perf_counter()
+    shim._fields("{" + piece * (shim.KEEP // len(piece)))
+    assert time.perf_counter() - begun < 1
 
 
 @pytest.mark.parametrize(

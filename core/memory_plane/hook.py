@@ -5,8 +5,9 @@ nothing of ours, and of the standard library only what the interpreter has loade
 """
 
 # Importing pathlib would take longer than all of this does.
-# ruff: noqa: PTH103, PTH105, PTH108, PTH111, PTH117, PTH118, PTH208
+# ruff: noqa: PTH103, PTH105, PTH108, PTH111, PTH117, PTH118, PTH120, PTH208
 
+import _imp
 import _thread
 import os
 import sys
@@ -24,18 +25,40 @@ MOST_WAITING = 10_000
 """How many events may wait; a home that nobody drains any more must not fill the disk."""
 BRIEF_BYTES = 2048
 
+MOST_QUOTES = 20_000
+"""How many quotes of a payload are looked at, for whose session it is and why that begins."""
+MOST_SESSIONS = 64
+"""For how many sessions it is noted what they were given."""
+MOST_GIVEN = 32_768
+"""How many bytes such a note may have; after that the session is given everything again."""
+ONE_TURN = 10
+"""Seconds in which what was given is still there, although the session was compacted, cleared or resumed."""
+
 NOTHING = "{}"
 _NOTHING_ELSEWHERE = {
     ("antigravity", "PreToolUse"): '{"decision":"ask"}',  # an empty object would deny the tool
     ("cursor", "beforeSubmitPrompt"): '{"continue":true}',
+    ("cline", ""): '{"cancel":false}',
 }
-_BRIEF_GOES_INTO = {
-    "SessionStart": ('{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":', "}}"),
-    "sessionStart": ('{"additional_context":', "}"),
-    "PreInvocation": ('{"injectSteps":[{"ephemeralMessage":', "}]}"),
+_SAID = '{"hookSpecificOutput":{"hookEventName":"%event","additionalContext":%brief}}'
+_ADDED = '{"additional_context":%brief}'
+_CLINE = '{"cancel":false,"contextModification":%brief}'
+_INTO = {  # where an agent takes what the others did; all are asked in the way of Claude Code but for these
+    "": {"SessionStart": _SAID, "UserPromptSubmit": _SAID, "BeforeAgent": _SAID, "sessionStart": _ADDED},
+    "antigravity": {"PreInvocation": '{"injectSteps":[{"ephemeralMessage":%brief}]}'},
+    "cline": {"TaskStart": _CLINE, "TaskResume": _CLINE, "UserPromptSubmit": _CLINE},
+    "cursor": {"sessionStart": _ADDED},
+    "grok": {"PostToolUse": _SAID},  # it does not listen to what its starts and prompts are answered with
+    "muse": {},
+    "muse-code": {"UserPromptSubmit": _SAID},  # of its start it does not say what it expects
 }
-# Antigravity sends it with every model call, Grok does not listen, Muse does not say what it expects.
-_NO_BRIEF = {("antigravity", "SessionStart"), ("grok", "SessionStart"), ("muse", "SessionStart")}
+_STARTS = ("SessionStart", "sessionStart", "TaskStart", "TaskResume", "PreInvocation")
+_STARTS_ANEW = ("compact", "resume", "clear", "fork", "TaskResume")
+_FORGETS = ("PreCompact", "preCompact", "PreCompress")
+_NO_ENTRY = ("#", "- … ")  # headings, and how much is left out
+_SESSION = ("conversation_id", "conversationId", "session_id", "sessionId", "taskId")
+# What Grok and Cursor call the events for which they run the hooks of others.
+_EVENTS = {("grok", "beforeSubmitPrompt"): "UserPromptSubmit", ("cursor", "UserPromptSubmit"): "beforeSubmitPrompt"}
 
 _TOKENS = {begin: least for least, begins in (  # how tokens begin, and how many signs follow at least
     (10, "xox xapp-"),
@@ -55,6 +78,7 @@ _KEYS = (
     "MHcCAQEEI", "MIGEAgEAMBAG",
 )  # fmt: skip
 _LONGEST_KEY = 20_000
+_FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # something else than a file is not waited for
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _TOKEN_SIGNS = _LETTERS + "_-.=/+@"
 _KEY_SIGNS = _LETTERS + "+/="
@@ -73,24 +97,42 @@ def _take(arguments: list[str], home: str | None, answers: list[str]) -> None:
     agent = _agent(name)
     if not agent or not event:
         return
-    if os.environ.get("GROK_HOOK_EVENT"):  # it runs the hooks of Claude Code and of Cursor as well
-        agent = "grok"
-    answers.append(_NOTHING_ELSEWHERE.get((agent, event), NOTHING))
+    answers.append(_nothing(*_speaker(agent, event, {})))
     heard = bytearray()
     if sys.stdin is not None and not os.isatty(0):
         _within(PATIENCE, lambda: _hear(heard))
     raw = bytes(heard)
     place = home or (given if os.path.isabs(given) else os.environ.get("MEMORY_PLANE_HOME") or "~/.memory-plane")
-    _within(2 * PATIENCE, lambda: _work(place, agent, event, raw, answers))
+    _within(2 * PATIENCE, lambda: _work(os.path.expanduser(place), agent, event, raw, answers))
 
 
 def _work(home: str, agent: str, event: str, raw: bytes, answers: list[str]) -> None:
-    home, text = os.path.expanduser(home), _text(raw)
-    brief = _brief(home, agent) if _wants_brief(agent, event, text) else ""
-    if brief:
-        answers.append(_quoted(brief).join(_BRIEF_GOES_INTO[event]))
-    if text:
+    text = _text(raw)
+    fields = _fields(text)
+    agent, event = _speaker(agent, event, fields)
+    answers.append(_nothing(agent, event))
+    _quietly(lambda: _stamp(home, agent, event))
+    _quietly(lambda: _inform(home, agent, event, fields, answers))
+    of_a_turn = fields.get("invocationNum", "0") == "0" and (agent, event) != ("grok", "PostToolUse")
+    if text and of_a_turn:  # nothing comes of what an agent says with every step
         _spool(home, agent, event, text)
+
+
+def _inform(home: str, agent: str, event: str, fields: dict[str, str], answers: list[str]) -> None:
+    session = next((fields[name] for name in _SESSION if fields.get(name, "null") != "null"), "")
+    note = os.path.join(home, "brief", ".given", f"{agent}-{_digest(session)}")
+    if event in _FORGETS and session:
+        os.unlink(note)
+    form = _INTO.get(agent, _INTO[""]).get(event)
+    if not form or (event == "PreInvocation" and fields.get("invocationNum") != "0"):
+        return
+    brief = _brief(home, agent)
+    news = [brief if event in _STARTS else ""]  # where nothing can be noted
+    if brief and session:
+        anew = event in _STARTS_ANEW or fields.get("source") in _STARTS_ANEW
+        _quietly(lambda: news.append(_news(note, brief, anew)))
+    if news[-1]:
+        answers.append(form.replace("%event", event).replace("%brief", _quoted(news[-1])))
 
 
 def _quietly(task: "Callable[[], None]") -> None:
@@ -144,13 +186,50 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-16" if wide else "utf-8", "replace").replace("\0", "").strip("\ufeff \t\r\n")
 
 
-def _wants_brief(agent: str, event: str, text: str) -> bool:
-    if event not in _BRIEF_GOES_INTO or (agent, event) in _NO_BRIEF:
-        return False
-    if event != "PreInvocation":
-        return True
-    value = text.partition('"invocationNum"')[2].lstrip(" \t\r\n:")  # it comes before each model call of a turn
-    return value[:1] == "0" and not value[1:2].isalnum() and value[1:2] != "."
+def _speaker(agent: str, event: str, fields: dict[str, str]) -> tuple[str, str]:
+    """Return whose event it is, and its name there: Grok and Cursor run the hooks of Claude Code as well."""
+    if os.environ.get("GROK_HOOK_EVENT"):  # unlike GROK_SESSION_ID it is not inherited by agents that Grok starts
+        agent = "grok"
+    elif "cursor_version" in fields:
+        agent = "cursor"
+    first = {"grok": str.upper, "cursor": str.lower}.get(agent, str)(event[:1])
+    return agent, _EVENTS.get((agent, event), first + event[1:])
+
+
+def _nothing(agent: str, event: str) -> str:
+    return _NOTHING_ELSEWHERE.get((agent, event)) or _NOTHING_ELSEWHERE.get((agent, ""), NOTHING)
+
+
+def _fields(text: str) -> dict[str, str]:
+    """Return the plain fields of the outermost object, as they are written; nothing in it can make this fail."""
+    fields: dict[str, str] = {}
+    key: str | None = None
+    depth, start, inside, quote = 0, 0, False, -1
+    for _ in range(MOST_QUOTES if text.startswith("{") else 0):
+        quote = text.find('"', quote + 1)
+        if inside and _is_escaped(text, quote):
+            continue
+        piece = text[start : quote if quote >= 0 else None]
+        if not inside:
+            value = piece.strip(" \t\r\n:").partition(",")[0].partition("}")[0].rstrip()
+            if depth == 1 and key is not None and value:
+                fields[key], key = value, None
+            depth += sum(map(piece.count, "{[")) - sum(map(piece.count, "}]"))
+        elif depth == 1 and key is not None:
+            fields[key], key = piece, None
+        elif depth == 1:
+            key = piece
+        if quote < 0:
+            break
+        inside, start = not inside, quote + 1
+    return fields
+
+
+def _is_escaped(text: str, quote: int) -> bool:
+    before = quote
+    while before > 0 and text[before - 1] == "\\":
+        before -= 1
+    return (quote - before) % 2 == 1
 
 
 def _quoted(text: str) -> str:
@@ -168,8 +247,7 @@ def _quoted(text: str) -> str:
 def _brief(home: str, agent: str) -> str:
     """Return the page as it was rendered, its notice included; "" if there is none or nothing in it."""
     try:
-        # Without waiting, should something else than a file be there.
-        file = os.open(os.path.join(home, "brief", f"{agent}.md"), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        file = os.open(os.path.join(home, "brief", f"{agent}.md"), os.O_RDONLY | _FLAGS)
     except OSError:
         return ""
     try:
@@ -181,11 +259,92 @@ def _brief(home: str, agent: str) -> str:
     return "" if text.startswith("Nothing new for ") else text
 
 
-def _spool(home: str, agent: str, event: str, text: str) -> None:
-    """Write the event as `spool.py` reads it: there whole, or not at all."""
-    folder = os.path.join(home, "spool")
+def _news(note: str, brief: str, anew: bool) -> str:
+    """Return what the session was not given yet of the brief, all of it if `anew`, and note it as given.
+
+    Hooks of one turn run at the same time: each notes what it wants to give, and who came first gives it.
+    """
+    lines = [line for line in brief.split("\n") if line.strip() and not line.startswith(_NO_ENTRY)]
+    entries = {line: _digest(line) for line in lines or [brief]}
+    since = time.time() - ONE_TURN if anew else 0
+    file = _open(note)
+    try:
+        given = _given(file, since)
+        wanted = [entry for entry in entries.values() if entry not in given]
+        ours = os.urandom(4).hex()
+        if wanted:
+            os.write(file, f"{ours} {time.time():.0f} {' '.join(wanted)}\n".encode())
+            given = _given(file, since)
+    finally:
+        os.close(file)
+    news = [line for line, entry in entries.items() if given.get(entry) == ours]
+    return brief if len(news) == len(entries) else _part(brief, news)
+
+
+def _part(brief: str, news: list[str]) -> str:
+    """Return those entries of a page, below its title and their headings; "" where there are none."""
+    title, *lines = brief.split("\n")
+    parts, heading = [title], [""]
+    for line in lines:
+        if line.startswith("#"):
+            heading = ["", line, ""]
+        elif line in news:
+            parts += [*heading, line]
+            heading = []
+    return "\n".join(parts) if news else ""
+
+
+def _digest(text: str) -> str:
+    return _imp.source_hash(0, text.encode("utf-8", "replace")).hex()  # a hash that needs no import
+
+
+def _open(note: str) -> int:
+    """Open a note that has room; where it is a new one and there are too many, the oldest go."""
+    folder = os.path.dirname(note)
+    os.makedirs(folder, 0o700, exist_ok=True)
+    file = os.open(note, os.O_RDWR | os.O_APPEND | os.O_CREAT | _FLAGS, 0o600)
+    size = os.fstat(file).st_size
+    if size > MOST_GIVEN:
+        os.ftruncate(file, 0)
+    if not size and len(names := os.listdir(folder)) > MOST_SESSIONS:
+        _quietly(lambda: _sweep([os.path.join(folder, name) for name in names]))
+    return file
+
+
+def _sweep(notes: list[str]) -> None:
+    for note in sorted(notes, key=os.path.getmtime)[: -MOST_SESSIONS // 2]:
+        os.unlink(note)
+
+
+def _given(file: int, since: float) -> dict[str, str]:
+    """Return what was given since a time, and by whom first."""
+    given: dict[str, str] = {}
+    os.lseek(file, 0, os.SEEK_SET)
+    for line in os.read(file, 2 * MOST_GIVEN).decode("ascii", "replace").split("\n"):
+        who, at, *entries = (*line.split(), "", "")
+        if at.isdecimal() and int(at) >= since:
+            given = dict.fromkeys(entries, who) | given
+    return given
+
+
+def _stamp(home: str, agent: str, event: str) -> None:
+    """Leave a file whose time says when the agent was last heard; `seen.py` reads it."""
+    path = os.path.join(_folder(home, "seen"), f"{agent}.hook")
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _FLAGS, 0o600)
+    os.write(file, event[:100].encode("utf-8", "replace"))
+    os.close(file)
+
+
+def _folder(home: str, name: str) -> str:
+    folder = os.path.join(home, name)
     os.makedirs(home, 0o700, exist_ok=True)
     os.makedirs(folder, 0o700, exist_ok=True)
+    return folder
+
+
+def _spool(home: str, agent: str, event: str, text: str) -> None:
+    """Write the event as `spool.py` reads it: there whole, or not at all."""
+    folder = _folder(home, "spool")
     if sum(name.endswith(".json") for name in os.listdir(folder)) >= MOST_WAITING:
         return
     fields = _quoted(agent), _quoted(event[:100]), _quoted(_without_secrets(text))
@@ -199,7 +358,7 @@ def _spool(home: str, agent: str, event: str, text: str) -> None:
 
 
 def _write(path: str, data: bytes) -> None:
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
     try:
         while data:
             data = data[os.write(file, data) :]
