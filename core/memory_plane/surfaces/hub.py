@@ -209,8 +209,8 @@ def check_reach(host: str, hub: HubSettings, certificate: Certificate | None) ->
 
 def check_memory(settings: Settings, port: int) -> None:
     """Raise `ConfigurationError` where the memory is at another hub: one here would split it in two."""
-    url = settings.hub.url
-    if url is None or settings.database is not None or (settings.home / "memory.db").exists():
+    url = settings.elsewhere
+    if url is None:
         return
     there = urlsplit(url)
     if there.port != port or not is_loopback(there.hostname or ""):
