@@ -5,11 +5,14 @@ The tests are short in `make test` and at full length in `make drill`, which set
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterator
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from shutil import copy
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from hypothesis import settings
@@ -17,7 +20,7 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
-    from memory_plane import Plane
+    from memory_plane import Plane, Plugin
 
 Size = TypeVar("Size")
 
@@ -31,6 +34,12 @@ settings.register_profile("length", max_examples=100 if LONG else 20)
 def sized() -> Callable[[Size, Size], Size]:
     """Give `sized(short, long)`: the one of the two that this run is for."""
     return lambda short, long: long if LONG else short
+
+
+@pytest.fixture
+def agent() -> str:
+    """Name an agent that no other test has, for a memory that several share."""
+    return f"muse-{uuid4().hex[:8]}"
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +66,74 @@ def gate(untouched: Plane) -> Iterator[TestClient]:
     app = create_app(untouched, token="t" * 43, port=8788)
     with TestClient(app, base_url="http://127.0.0.1:8788", raise_server_exceptions=False) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def open_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Plane]]:
+    """Give `open_plane(*plugins)`: a memory for all examples of a property; its pages are made at the end alone."""
+    from memory_plane import Plane, rendering
+    from memory_plane.plugins import PluginManager
+    from memory_plane.settings import Settings
+
+    with ExitStack() as opened:
+        opened.enter_context(pytest.MonkeyPatch.context()).setattr(rendering, "DELAY", 3600)
+
+        def open_(*plugins: Plugin) -> Plane:
+            manager = PluginManager(strict=True)
+            for plugin in plugins:
+                manager.register(plugin)
+            home = tmp_path_factory.mktemp("home")
+            return opened.enter_context(Plane(Settings(home=home, synchronous="normal"), plugins=manager))
+
+        yield open_
+
+
+@pytest.fixture(scope="session")
+def emptied() -> Callable[[Plane], Plane]:
+    """Give `emptied(plane)`: the memory with all taken out, which is faster than a new one for every example."""
+    from sqlalchemy import delete
+
+    from memory_plane import models
+    from memory_plane.store import index
+
+    def empty(plane: Plane) -> Plane:
+        with plane.database.writing() as connection:
+            for table in reversed(models.metadata.sorted_tables):
+                connection.execute(delete(table))
+            index.clear(connection)
+        return plane
+
+    return empty
+
+
+@pytest.fixture(scope="session")
+def laid_out() -> Callable[[Path, Mapping[str, Any]], Path]:
+    """Give `laid_out(folder, files)`: write files by their names, bytes and text as they are, all else as JSON."""
+
+    def write(folder: Path, files: Mapping[str, Any]) -> Path:
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(_bytes(content))
+        return folder
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def zipped() -> Callable[..., Path]:
+    """Give `zipped(path, files, **options)`: write the same into a zip, with the options of `ZipFile`."""
+
+    def write(path: Path, files: Mapping[str, Any], **options: Any) -> Path:
+        with zipfile.ZipFile(path, "w", **{"compression": zipfile.ZIP_DEFLATED} | options) as archive:
+            for name, content in files.items():
+                archive.writestr(name, _bytes(content))
+        return path
+
+    return write
+
+
+def _bytes(content: Any) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    return (content if isinstance(content, str) else json.dumps(content)).encode()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -12,13 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import delete, text
+from sqlalchemy import text
 
-from memory_plane import Plane, Plugin, hookimpl, models, rendering
+from memory_plane import Plane, Plugin, hookimpl
 from memory_plane.operations import make_operation
-from memory_plane.plugins import PluginManager
-from memory_plane.settings import Settings
-from memory_plane.store import index
 from memory_plane.sync import exchange
 from memory_plane.types import (
     AgentContext,
@@ -40,6 +36,7 @@ from memory_plane.types import (
 
 Dump = dict[str, list[tuple[Any, ...]]]
 OpenPlane = Callable[..., Plane]
+Emptied = Callable[[Plane], Plane]
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 NAMES = ("Ann", "Ann Lee", "Bob", "Rust", "ann")
@@ -176,22 +173,6 @@ def histories(draw: st.DrawFn) -> list[Operation]:
 
 
 @pytest.fixture(scope="module")
-def open_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPlane]:
-    """Open a memory with these plugins, once for all examples; pages are made at the end alone."""
-    with ExitStack() as opened:
-        opened.enter_context(pytest.MonkeyPatch.context()).setattr(rendering, "DELAY", 3600)
-
-        def open_(*plugins: Plugin) -> Plane:
-            manager = PluginManager(strict=True)
-            for plugin in plugins:
-                manager.register(plugin)
-            settings = Settings(home=tmp_path_factory.mktemp("home"), synchronous="normal")
-            return opened.enter_context(Plane(settings, plugins=manager))
-
-        yield open_
-
-
-@pytest.fixture(scope="module")
 def plain(open_plane: OpenPlane) -> Plane:
     """A memory without plugins, for one example after the other."""
     return open_plane()
@@ -207,15 +188,6 @@ def other(open_plane: OpenPlane) -> Plane:
 def enriched(open_plane: OpenPlane) -> Plane:
     """A memory whose plugins answer about every thought and fact."""
     return open_plane(NamesPlugin(), AlsoPlugin(), LaterPlugin(), EarlierPlugin())
-
-
-def emptied(plane: Plane) -> Plane:
-    """Take everything out of a memory: faster than to open a new one for every example."""
-    with plane.database.writing() as connection:
-        for table in reversed(models.metadata.sorted_tables):
-            connection.execute(delete(table))
-        index.clear(connection)
-    return plane
 
 
 ASSERTED = {
@@ -281,7 +253,7 @@ property_test = settings(
 @property_test
 @given(histories(), st.data())
 def test_asserted_state_is_the_same_in_any_order(
-    plain: Plane, other: Plane, history: list[Operation], data: st.DataObject
+    emptied: Emptied, plain: Plane, other: Plane, history: list[Operation], data: st.DataObject
 ) -> None:
     shuffled = data.draw(st.permutations(history))
     again = data.draw(st.lists(st.sampled_from(history), max_size=4))
@@ -298,7 +270,7 @@ def test_asserted_state_is_the_same_in_any_order(
 @property_test
 @given(histories(), st.data())
 def test_two_machines_that_exchange_what_they_have_agree(
-    plain: Plane, other: Plane, history: list[Operation], data: st.DataObject
+    emptied: Emptied, plain: Plane, other: Plane, history: list[Operation], data: st.DataObject
 ) -> None:
     sides = data.draw(st.lists(st.sampled_from([1, 2, 3]), min_size=len(history), max_size=len(history)))
     mine = [operation for operation, side in zip(history, sides, strict=True) if side & 1]
@@ -312,7 +284,9 @@ def test_two_machines_that_exchange_what_they_have_agree(
 
 @property_test
 @given(histories(), st.data())
-def test_rebuild_is_what_was_there(enriched: Plane, history: list[Operation], data: st.DataObject) -> None:
+def test_rebuild_is_what_was_there(
+    emptied: Emptied, enriched: Plane, history: list[Operation], data: st.DataObject
+) -> None:
     plane = emptied(enriched)
     for operation in data.draw(st.permutations(history)):
         plane.apply(operation)
@@ -340,7 +314,7 @@ def enriched_too(open_plane: OpenPlane) -> Plane:
 @property_test
 @given(histories(), st.data())
 def test_memories_that_sync_agree_on_all_that_was_said_and_derived(
-    enriched: Plane, enriched_too: Plane, history: list[Operation], data: st.DataObject
+    emptied: Emptied, enriched: Plane, enriched_too: Plane, history: list[Operation], data: st.DataObject
 ) -> None:
     one, two = emptied(enriched), emptied(enriched_too)
     vars(one).pop("store_id", None), vars(two).pop("store_id", None)

@@ -7,8 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -19,15 +18,11 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import delete
 
-from memory_plane import Plane, Plugin, hookimpl, models, rendering
+from memory_plane import Plane, Plugin, hookimpl
 from memory_plane.errors import MemoryPlaneError
 from memory_plane.importers import log
 from memory_plane.operations import make_operation, parse_operation
-from memory_plane.plugins import PluginManager
-from memory_plane.settings import Settings
-from memory_plane.store import index
 from memory_plane.surfaces.cli import main
 from memory_plane.types import (
     AgentContext,
@@ -118,22 +113,7 @@ def histories(draw: st.DrawFn) -> list[Operation]:
 
 
 OpenPlane = Callable[..., Plane]
-
-
-@pytest.fixture(scope="module")
-def open_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPlane]:
-    """Open a memory with these plugins, once for all examples; pages are made at the end alone."""
-    with ExitStack() as opened:
-        opened.enter_context(pytest.MonkeyPatch.context()).setattr(rendering, "DELAY", 3600)
-
-        def open_(*plugins: Plugin) -> Plane:
-            manager = PluginManager(strict=True)
-            for plugin in plugins:
-                manager.register(plugin)
-            home = tmp_path_factory.mktemp("home")
-            return opened.enter_context(Plane(Settings(home=home, synchronous="normal"), plugins=manager))
-
-        yield open_
+Emptied = Callable[[Plane], Plane]
 
 
 @pytest.fixture(scope="module")
@@ -154,15 +134,6 @@ def same(open_plane: OpenPlane) -> Plane:
     return open_plane(NamesPlugin(), LaterPlugin())
 
 
-def emptied(plane: Plane) -> Plane:
-    """Take everything out of a memory: faster than to open a new one for every example."""
-    with plane.database.writing() as connection:
-        for table in reversed(models.metadata.sorted_tables):
-            connection.execute(delete(table))
-        index.clear(connection)
-    return plane
-
-
 def written(plane: Plane) -> bytes:
     return "".join(f"{line}\n" for line in plane.export()).encode()
 
@@ -175,7 +146,7 @@ def take_in(plane: Plane, content: bytes) -> log.Imported:
 @given(histories())
 @settings(settings.get_profile("length"), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_import_of_an_export_is_exported_byte_for_byte(
-    source: Plane, plain: Plane, same: Plane, history: list[Operation]
+    emptied: Emptied, source: Plane, plain: Plane, same: Plane, history: list[Operation]
 ) -> None:
     emptied(source).apply_all(history)
     source.ingest()
@@ -191,9 +162,9 @@ def test_import_of_an_export_is_exported_byte_for_byte(
 
 
 def thoughts(plane: Plane, count: int) -> bytes:
-    """Fill a memory with thoughts about Ann and return its export."""
+    """Fill an empty memory with thoughts about Ann and return its export."""
     at = [START + timedelta(seconds=number) for number in range(count)]
-    emptied(plane).apply_all([make_operation("thought", {"text": "Ann"}, agent="muse", created_at=one) for one in at])
+    plane.apply_all([make_operation("thought", {"text": "Ann"}, agent="muse", created_at=one) for one in at])
     plane.ingest()
     return written(plane)
 
@@ -202,8 +173,10 @@ def note_at(seen: list[tuple[int, int]], done: int, total: int) -> None:
     seen.append((done, total))
 
 
-def test_small_batches_come_to_the_same(source: Plane, same: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
-    content = thoughts(source, 7)
+def test_small_batches_come_to_the_same(
+    emptied: Emptied, source: Plane, same: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = thoughts(emptied(source), 7)
     for name, size in (("BATCH", 2), ("BATCH_BYTES", 1)):
         with monkeypatch.context() as patched:
             patched.setattr(log, name, size)
@@ -217,15 +190,17 @@ def test_small_batches_come_to_the_same(source: Plane, same: Plane, monkeypatch:
             assert seen[-1] == (contents.records, contents.records) == (21, 21)
 
 
-def test_lines_in_another_order_lose_nothing(source: Plane, plain: Plane) -> None:
-    content = thoughts(source, 5)
+def test_lines_in_another_order_lose_nothing(emptied: Emptied, source: Plane, plain: Plane) -> None:
+    content = thoughts(emptied(source), 5)
     turned = b"".join(reversed(content.splitlines(keepends=True)))
     imported = take_in(emptied(plain), turned)
     assert (imported.states["stored"], imported.derivations) == (5, 10)
     assert written(plain) == content
 
 
-def test_clock_that_was_ahead_does_not_win_in_the_new_home_either(plain: Plane, source: Plane) -> None:
+def test_clock_that_was_ahead_does_not_win_in_the_new_home_either(
+    emptied: Emptied, plain: Plane, source: Plane
+) -> None:
     ahead = datetime.now(UTC) + timedelta(hours=2)
     fact = {"subject": "Ann", "key": "city"}
     emptied(source).apply(make_operation("fact", fact | {"value": "Rome"}, agent="muse", created_at=ahead))
@@ -272,7 +247,7 @@ DERIVED = json.dumps(
 )
 def test_file_that_is_no_whole_export_is_refused_by_its_line(home: Path, content: bytes, reason: str) -> None:
     (home / "memory.jsonl").write_bytes(content)
-    refused = invoke("import", str(home / "memory.jsonl"))
+    refused = invoke("import", str(home / "memory.jsonl"), "--from", "log")
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert refused.stderr.startswith(f"memory-plane: {str(home / 'memory.jsonl')!r}: {reason}")
     assert refused.stderr.endswith("; nothing was stored\n")

@@ -54,7 +54,7 @@ _SECTIONS = (
         {
             "ingest": "Take in text, files, or what agents left in the spool.",
             "export": "Write the whole memory as JSON lines.",
-            "import": "Take in what export wrote.",
+            "import": "Take in what another program knows, or export wrote.",
             "backup": "Copy the database while others write.",
             "restore": "Put a copy in the place of the database.",
         },

@@ -9,18 +9,18 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from shutil import copyfileobj
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid5
 
 import click
 
-from memory_plane.errors import HubUnreachable, MemoryPlaneError
+from memory_plane.errors import HubUnreachable
 from memory_plane.redact import redact
 from memory_plane.surfaces.cli.guard import tell
+from memory_plane.surfaces.cli.importing import import_ as import_  # it belongs to the same section of the help
 from memory_plane.surfaces.cli.options import (
     agent_option,
     examples,
@@ -38,7 +38,6 @@ from memory_plane.types import NAMESPACE, Receipt
 
 if TYPE_CHECKING:
     from memory_plane.client import Client
-    from memory_plane.importers.log import Imported
     from memory_plane.plane import Plane
     from memory_plane.surfaces.cli.session import Session
 
@@ -204,71 +203,6 @@ def _write_file(path: Path, lines: Iterable[str]) -> None:
             Path(name).unlink(missing_ok=True)
     except OSError as error:
         raise click.ClickException(f"cannot write {str(path)!r}: {error.strerror}") from None
-
-
-@click.command("import", epilog=examples("import memory.jsonl", "gunzip -c memory.jsonl.gz | memory-plane import -"))
-@click.argument("file", metavar="FILE", type=click.Path(dir_okay=False))
-@json_option
-@pass_session
-def import_(session: Session, file: str, as_json: bool) -> None:
-    """Take in a file that `export` wrote; what is here already stays as it is. FILE may be - for stdin."""
-    from memory_plane.importers import log
-
-    session.settings  # noqa: B018 - before anything is read
-    with _opened(file, session.settings.home) as (operations, derivations):
-        try:
-            contents = log.check(operations)
-        except MemoryPlaneError as error:
-            raise click.ClickException(
-                f"{'stdin' if file == '-' else repr(file)}: {error}; nothing was stored"
-            ) from None
-        with progress("Importing") as advance:
-            imported = log.take_in(session.plane, operations, derivations, contents, advance)
-    _print_imported(imported, as_json)
-
-
-def _print_imported(imported: Imported, as_json: bool) -> None:
-    counts: dict[str, Any] = {state: imported.states[state] for state in ("stored", "duplicate", "refused")}
-    counts["derivations"] = imported.derivations
-    if as_json:
-        print_json(counts | {"reasons": imported.reasons})
-    else:
-        print_pairs(counts.items())
-    for reason in imported.reasons:
-        tell(f"refused {reason}")
-    if counts["refused"] > len(imported.reasons):
-        tell(f"refused {counts['refused'] - len(imported.reasons)} more")
-    if counts["refused"]:
-        raise click.exceptions.Exit(1)
-
-
-@contextmanager
-def _opened(file: str, home: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Open a file twice, each to be read from its own place; what cannot be read twice is copied first."""
-    path = Path(file)
-    if file != "-" and not path.exists():
-        raise click.ClickException(f"{file!r} does not exist")
-    try:
-        if file != "-" and path.is_file():
-            with path.open("rb") as first, path.open("rb") as second:
-                yield first, second
-            return
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor, name = tempfile.mkstemp(dir=home, prefix=".import-")
-        with os.fdopen(descriptor, "w+b") as first, Path(name).open("rb") as second:
-            try:
-                Path(name).unlink()  # nothing is left of it, whatever happens
-                if file == "-":
-                    copyfileobj(sys.stdin.buffer, first)
-                else:
-                    with path.open("rb") as pipe:
-                        copyfileobj(pipe, first)
-                first.seek(0)
-                yield first, second
-            finally:
-                Path(name).unlink(missing_ok=True)  # where an open file cannot be removed
-    except OSError as error:
-        raise click.ClickException(f"cannot read {file!r}: {error.strerror}") from None
 
 
 @click.command(epilog=examples("backup", "backup --keep 7", "backup /mnt/usb/memory.db"))

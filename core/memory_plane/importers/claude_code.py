@@ -1,0 +1,115 @@
+"""The transcripts of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, one record a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, tzinfo
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from memory_plane.capture import project_of
+from memory_plane.importers import conversations
+from memory_plane.importers.conversations import Conversation, Message
+from memory_plane.importers.documents import lines
+from memory_plane.importers.files import Files
+from memory_plane.importers.item import Entry, Kind, Skipped
+from memory_plane.importers.times import moment
+from memory_plane.types import Operation
+
+AGENT = "claude-code"
+LOOKED_AT = 20
+"""How many files, and lines of each, are looked at to tell what they are."""
+_INJECTED = re.compile(r"<(?:local-command|command|system-reminder|bash|task|user-prompt)[\w-]*>|Caveat: ")
+"""How what Claude Code itself puts among the person's words begins."""
+_TITLES = (("custom-title", "customTitle"), ("ai-title", "aiTitle"), ("summary", "summary"))
+"""The kinds of records with a name of the session, and where it stands; the person's own goes first."""
+
+
+def found(files: Files) -> bool:
+    """Whether there are lines of sessions."""
+    return any(_is_session(files, name) for name in _sessions(files)[:LOOKED_AT])
+
+
+def entries(files: Files, zone: tzinfo | None) -> Iterator[Entry]:
+    """Yield the sessions."""
+    for name in _sessions(files):
+        yield Entry(name.removesuffix(".jsonl"), partial(_operations, files, name))
+
+
+def _sessions(files: Files) -> list[str]:
+    return [name for name in files.names if name.endswith(".jsonl")]
+
+
+def _is_session(files: Files, name: str) -> bool:
+    with files.open(name) as stream:
+        first = list(islice(lines(stream), LOOKED_AT))
+    return any(isinstance(one, Mapping) and "type" in one and {"sessionId", "leafUuid"} & one.keys() for one in first)
+
+
+def _operations(files: Files, name: str) -> tuple[Operation, ...]:
+    """Read one session; what a subagent said is its own matter, and known to who sent it."""
+    titles: dict[str, str] = {}
+    said: list[Mapping[str, Any]] = []
+    with files.open(name) as stream:
+        for record in lines(stream):
+            if isinstance(record, Mapping):
+                titles |= {kind: record[key] for kind, key in _TITLES if record.get("type") == kind and record.get(key)}
+                if _text(record):
+                    said.append(_trimmed(record))
+    if not said:
+        raise Skipped("nothing was said in it")
+    return conversations.operations(_conversation(said, titles, name, files.changed(name)))
+
+
+def _conversation(
+    said: Sequence[Mapping[str, Any]], titles: Mapping[str, str], name: str, at: datetime
+) -> Conversation:
+    folder = next((record["cwd"] for record in said if isinstance(record.get("cwd"), str)), "")
+    messages = tuple(_messages(said, at))
+    return Conversation(
+        agent=AGENT,
+        id=said[-1].get("sessionId") or name.rsplit("/", 1)[-1].removesuffix(".jsonl"),
+        title=next((titles[kind] for kind, _ in _TITLES if isinstance(titles.get(kind), str)), ""),
+        began_at=messages[0].at,
+        messages=messages,
+        project=project_of(folder) if folder else None,
+    )
+
+
+def _messages(said: Sequence[Mapping[str, Any]], at: datetime) -> Iterator[Message]:
+    at = next(filter(None, (moment(record.get("timestamp")) for record in said)), at)
+    for record in said:
+        at = moment(record.get("timestamp")) or at
+        role = "user" if record["type"] == "user" else "agent"
+        yield Message(
+            id=record.get("uuid") or "", role="user" if role == "user" else "agent", text=_text(record), at=at
+        )
+
+
+def _trimmed(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a record without the results of tools, which may be many times as long as all that was said."""
+    kept = ("type", "uuid", "sessionId", "timestamp", "cwd")
+    return {key: record.get(key) for key in kept} | {"message": {"content": _text(record)}}
+
+
+def _text(record: Mapping[str, Any]) -> str:
+    """Return what the person or the agent said in a record, "" where it is anything else."""
+    if record.get("type") not in ("user", "assistant") or not isinstance(record.get("message"), Mapping):
+        return ""
+    if any(record.get(flag) for flag in ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage")):
+        return ""
+    content = record["message"].get("content")
+    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    texts = [one.get("text") for one in blocks if isinstance(one, Mapping) and one.get("type") == "text"]
+    return "\n".join(text for text in texts if isinstance(text, str) and not _INJECTED.match(text.lstrip())).strip()
+
+
+KIND = Kind(
+    name="claude-code",
+    looks_for="*.jsonl whose records have a `sessionId`, as below ~/.claude/projects",
+    found=found,
+    entries=entries,
+    over=True,
+)
