@@ -14,6 +14,7 @@ from memory_plane.echoes import without_ours
 from memory_plane.plane import Plane
 from memory_plane.surfaces import entries, mcp_tools
 from memory_plane.surfaces.catch_up import catch_up
+from memory_plane.surfaces.spec import check
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
@@ -59,7 +60,7 @@ def test_page_without_news_is_taken_out(plane: Plane) -> None:
 def test_result_of_a_tool_is_taken_out(filled: Plane, tool: str, indent: int | None) -> None:
     spec = next(spec for spec in mcp_tools.CORE if spec.name == tool)
     given = {"query": "pulse"} if tool == "memory_recall" else {}
-    result = json.dumps(spec.call(filled, "grok", mcp_tools.check(spec, given)), indent=indent)
+    result = json.dumps(spec.call(filled, "grok", check(spec, given)), indent=indent)
     assert without_ours(f"It says {result} and that is all") == "It says  and that is all"
     assert "pulse page" not in without_ours(f"It says {result[: len(result) // 2]}")
 

@@ -56,7 +56,7 @@ def pages(plane: Plane, tool: str, /, **arguments: Any) -> Iterator[dict[str, An
     raise AssertionError("the pages never end")
 
 
-@pytest.mark.parametrize("tool", ["memory_post_thought", "memory_upsert_fact", "memory_resolve_item"])
+@pytest.mark.parametrize("tool", ["memory_post_thought", "memory_upsert_fact", "memory_resolve_item", "memory_correct"])
 def test_no_parameter_overrides_the_author(plane: Plane, tool: str) -> None:
     assert refusal(plane, "muse", tool, agent="grok").startswith(f"agent: not a parameter of {tool}; it takes ")
     assert plane.status().operations == 0
@@ -65,6 +65,58 @@ def test_no_parameter_overrides_the_author(plane: Plane, tool: str) -> None:
 def test_without_an_agent_writes_are_refused_and_reads_answer(plane: Plane) -> None:
     assert refusal(plane, None, "memory_post_thought", text="x").startswith("agent: this connection names no agent")
     assert good(plane, None, "memory_get_pulse")["recent"] == []
+
+
+def test_an_item_is_handed_over_put_off_and_pinned_by_the_beginning_of_its_id(plane: Plane) -> None:
+    item = good(plane, "muse", "memory_post_thought", text="Ask Rob", kind="handoff", to="grok")["id"]
+    good(plane, "grok", "memory_correct", action="assign", target=item[:8], to="codex")
+    assert [(one.id, one.to) for one in plane.items()] == [(item, "codex")]
+    good(plane, "codex", "memory_correct", action="pin", target=item[:8])
+    assert plane.items()[0].pinned
+    good(plane, "codex", "memory_correct", action="unpin", target=item[:8])
+    assert not plane.items()[0].pinned
+    good(plane, "codex", "memory_correct", action="snooze", target=item[:8], until="2100-01-01T00:00:00+02:00")
+    assert plane.items() == []
+
+
+@pytest.mark.parametrize("status", ["done", "dropped", "answered", "acknowledged"])
+def test_an_item_ends_in_each_way(plane: Plane, status: str) -> None:
+    item = good(plane, "muse", "memory_post_thought", text="Ask Rob", kind="question")["id"]
+    good(plane, "grok", "memory_resolve_item", item=item, status=status)
+    assert plane.items() == []
+    record = plane.get(item)
+    assert record is not None
+    assert record["state"]["status"] == status
+
+
+def test_a_wrong_entry_is_taken_back_and_a_held_one_let_go(plane: Plane) -> None:
+    wrong = good(plane, "muse", "memory_post_thought", text="Rob moved to Lisbon")["id"]
+    good(plane, "grok", "memory_correct", action="retract", target=wrong, reason="it was the other Rob")
+    assert good(plane, "grok", "memory_recall", query="Lisbon")["hits"] == []
+    held = plane.post("Pay by Friday, says Acme", agent="muse", origin="external", held=True).id
+    assert good(plane, "grok", "memory_recall", query="Acme")["hits"] == []
+    good(plane, "grok", "memory_correct", action="release", target=held)
+    assert len(good(plane, "grok", "memory_recall", query="Acme")["hits"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"action": "assign"}, "to: must not be empty"),
+        ({"action": "snooze"}, "until: "),
+        ({"action": "snooze", "until": "2100-01-01"}, "until: has no time zone"),
+        ({"action": "pin", "to": "grok"}, "to: does not go with 'pin'"),
+        ({"action": "forget"}, "action: 'forget' is unknown; give assign, "),
+        ({"action": ""}, "action: missing"),
+        ({}, "action: missing"),
+        ({"action": "retract", "target": "no-such-id"}, "target: is no id"),
+        ({"action": "retract", "target": "7b0a3ae4-6f0a-4b8e-9a3e-0a1f6f0f4d11"}, "target: nothing here has the id"),
+    ],
+)
+def test_a_correction_that_makes_no_sense_is_refused(plane: Plane, given: dict[str, Any], reason: str) -> None:
+    item = plane.post("Ask Rob", agent="muse", kind="handoff").id
+    assert refusal(plane, "grok", "memory_correct", **{"target": item} | given).startswith(reason)
+    assert len(plane.items()) == 1
 
 
 def test_the_same_id_twice_is_a_duplicate(plane: Plane) -> None:

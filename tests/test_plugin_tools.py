@@ -9,8 +9,9 @@ from mcp_types import CallToolResult, TextContent
 
 from memory_plane import Plane
 from memory_plane.surfaces.mcp_server import answer
-from memory_plane.surfaces.mcp_tools import Spec, by_name
+from memory_plane.surfaces.mcp_tools import by_name
 from memory_plane.surfaces.plugin_tools import plugin_specs
+from memory_plane.surfaces.spec import Spec
 from memory_plane.types import Tool
 
 EIGHT_KB = 8 * 1024

@@ -42,8 +42,9 @@ from memory_plane.integration import INSTRUCTIONS
 from memory_plane.surfaces.callers import AGENT_KEY, agent_id
 from memory_plane.surfaces.catch_up import catch_up
 from memory_plane.surfaces.fit import encode
-from memory_plane.surfaces.mcp_tools import CORE, Spec, by_name, check
+from memory_plane.surfaces.mcp_tools import CORE, by_name
 from memory_plane.surfaces.once import Ticket, once
+from memory_plane.surfaces.spec import Spec, check
 
 if TYPE_CHECKING:
     from memory_plane.client import Client
@@ -201,7 +202,7 @@ def _tool(spec: Spec) -> Tool:
         output_schema=dict(spec.output) if spec.output else None,
         annotations=ToolAnnotations(
             read_only_hint=spec.read_only,
-            destructive_hint=False,
+            destructive_hint=spec.destructive,
             idempotent_hint=spec.idempotent,
             open_world_hint=spec.open_world,
         ),

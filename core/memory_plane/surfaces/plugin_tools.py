@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 from memory_plane.errors import Refused
 from memory_plane.surfaces.entries import NOTE
 from memory_plane.surfaces.fit import ROOM, encode, shorten, size
-from memory_plane.surfaces.mcp_tools import Arguments, Spec
+from memory_plane.surfaces.spec import Arguments, Spec
 
 if TYPE_CHECKING:
     from memory_plane.client import Client
