@@ -1,0 +1,56 @@
+"""Read the turn that a hook tells of. Its payload names the transcript and the workspaces, but holds no prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from memory_plane.types import Event, Ingested, Operation
+from memory_plane_antigravity import places, summaries, turns
+from memory_plane_antigravity.places import Conversation
+from memory_plane_antigravity.values import number, text
+
+_LATE = timedelta(days=1)
+"""A turn before the last that is older is none that just ended."""
+
+
+def take(home: Path, event: Event, now: datetime) -> Ingested | None:
+    """Return what the turn became that `Stop` ends or the first `PreInvocation` begins; None for all else.
+
+    None also while the app's database is locked, and for helpers of another conversation: a poll comes later.
+    """
+    begins = event.name == "PreInvocation" and number(event.payload.get("invocationNum")) == 0
+    conversation = _conversation(home, event.payload) if begins or event.name == "Stop" else None
+    known = summaries.read(conversation.app, conversation.id) if conversation else None
+    summary = known.get(conversation.id) if conversation and known else None
+    if conversation is None or known is None or (summary and summary.aside):
+        return None
+    found = turns.exchanges(conversation, summary)
+    running = bool(summary and summary.running) if begins else event.payload.get("fullyIdle") is False
+    # A hook is heard late: the next turn may have begun, and the one that it tells of is the last but one.
+    late = not begins and bool(found) and not found[-1].settled
+    operations: list[Operation] = []
+    for exchange in found[-2:] if late else found[-1:]:
+        at = exchange.at or now
+        if exchange is found[-1] or now - at < _LATE:
+            over = turns.is_over(exchange, running=running, killed=bool(summary and summary.killed), quiet=now - at)
+            folders = _workspaces(event.payload)
+            operations += turns.operations(conversation, exchange, summary, workspaces=folders, heard=at, over=over)
+    return Ingested(operations=tuple(operations)) if operations else None
+
+
+def _conversation(home: Path, payload: Mapping[str, Any]) -> Conversation | None:
+    """Find the conversation by its transcript, if that is one of ours, else by its id."""
+    named = places.named(home, text(payload.get("transcriptPath"), 4096))
+    if named is not None:
+        return named
+    id = text(payload.get("conversationId"), 100)
+    found = (one for app in places.apps(home) if (one := places.conversation(app, id)))
+    return next((one for one in found if one.transcript or (summaries.read(one.app, id) or {})), None)
+
+
+def _workspaces(payload: Mapping[str, Any]) -> tuple[str, ...]:
+    given = payload.get("workspacePaths")
+    return tuple(folder for one in given if (folder := text(one, 4096))) if isinstance(given, list) else ()
