@@ -18,7 +18,8 @@ from memory_plane.access import ensure_token
 from memory_plane.outbox import Outbox
 from memory_plane.plugins import PluginManager
 from memory_plane.settings import HubSettings, Settings, SyncSettings
-from memory_plane.setup.doctor import Finding, examine
+from memory_plane.setup.doctor import examine
+from memory_plane.setup.finding import Finding
 from memory_plane.surfaces.cli import main
 from memory_plane.surfaces.cli.session import Session
 from memory_plane.testing.hub import HubProcess

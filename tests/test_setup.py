@@ -64,8 +64,12 @@ class HeronPlugin(Plugin):
     agents = (AgentInfo(id="heron"), AgentInfo(id="crow"), AgentInfo(id="owl"))
     server: Any = MappingProxyType({"command": "mp"})
 
+    quiet = False
+
     @hookimpl
     def integrate(self, machine: Machine) -> Iterator[Integration]:
+        if self.quiet:
+            return
         base = machine.home / ".heron"
         settings = base / "settings.json"
         block = Block(path=base / "HERON.md", text="Use the memory.")
@@ -527,3 +531,67 @@ def test_settings_of_the_home_decide_which_memory_the_agents_get(home: Path) -> 
         "--agent",
         "heron",
     )
+
+
+# --- what doctor says of them ------------------------------------------------------------------------------------
+
+
+def findings(run: Run) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for one in json.loads(run("doctor", "--json").stdout):
+        if one["what"].startswith("agent "):
+            found.setdefault(one["what"], []).append((one["state"], f"{one['detail']} | {one['remedy']}"))
+    return found
+
+
+def test_agent_that_is_here_and_not_connected_is_noted(run: Run) -> None:
+    ((state, words),) = findings(run)["agent heron"]
+    assert (state, "memory-plane setup heron" in words) == ("note", True)
+    assert "agent owl" not in findings(run)
+
+
+def test_agent_that_was_never_heard_is_noted_until_it_is(run: Run, home: Path) -> None:
+    run("setup", "--yes")
+    ((state, words),) = findings(run)["agent heron"]
+    assert (state, "no hook was heard yet" in words) == ("note", True)
+    (home / "seen").mkdir()
+    (home / "seen" / "heron.hook").write_text("Stop")
+    ((state, words),) = findings(run)["agent heron"]
+    assert (state, "(Stop)" in words) == ("ok", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("settings.json", b"{}", "is gone, changed, or of an older version"),
+        ("settings.json", b"{", "is no valid JSON"),
+        ("skills/memory/SKILL.md", None, "is gone"),
+        ("servers", b"", "heron add memory-plane: is not done, or no longer"),
+    ],
+)
+def test_what_does_not_stand_any_more_is_wrong(
+    run: Run, person: Path, name: str, content: bytes | None, words: str
+) -> None:
+    run("setup", "--yes")
+    path = person / ".heron" / name
+    path.unlink() if content is None else path.write_bytes(content)
+    found = findings(run)["agent heron"]
+    assert {state for state, _ in found} == {"wrong"}
+    assert any(words in told for _, told in found)
+    assert run("doctor").exit_code == 1
+
+
+def test_agent_that_is_gone_and_one_without_a_plugin_are_wrong(run: Run, person: Path, heron: HeronPlugin) -> None:
+    run("setup", "--yes")
+    (person / ".heron").rename(person / ".heron-of-old")
+    assert "memory-plane uninstall heron" in findings(run)["agent heron"][0][1]
+    heron.quiet = True
+    assert "no plugin speaks for it" in findings(run)["agent crow"][0][1]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
+def test_file_that_must_be_readable_and_is_not_is_wrong(run: Run, person: Path) -> None:
+    run("setup", "--yes")
+    (person / ".heron" / "messages").touch(0o000)
+    ((state, words),) = findings(run)["agent heron"]
+    assert (state, "give it access" in words) == ("wrong", True)

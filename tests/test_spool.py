@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -155,3 +155,15 @@ def test_operation_that_is_refused_does_not_hold_up_the_others(make_plane: MakeP
     plane.spool(Event(agent="wire", name="said", payload={"texts": ["", "Ann likes tea", "x" * 1_000_001]}))
     assert plane.ingest().stored == 1
     assert snippets(plane, "tea") == ["Ann likes tea"]
+
+
+def test_event_keeps_the_time_at_which_it_came(home: Path) -> None:
+    before = datetime.now(UTC)
+    path = spool.put(home, Event(agent="muse", name="message", payload={"a": 1}))
+    path = path.rename(path.with_name(f"{path.stem}.2.json"))
+    ((_, event),) = spool.read(home)
+    assert event is not None and event.at is not None
+    assert before - timedelta(milliseconds=1) <= event.at <= datetime.now(UTC)
+    path.rename(path.with_name("by hand.json"))
+    ((_, event),) = spool.read(home)
+    assert event is not None and event.at is None

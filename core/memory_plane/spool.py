@@ -13,12 +13,13 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from memory_plane.redact import redact, redact_value
-from memory_plane.types import Event
+from memory_plane.types import EPOCH, Event
 
 logger = logging.getLogger(__name__)
 
@@ -110,7 +111,15 @@ def _event(path: Path, content: bytes) -> Event | None:
         with suppress(OSError):  # a full disk keeps nobody from taking the event in
             if path.exists():
                 _write(path, _record(agent, name, payload))
-    return Event(agent=agent, name=name, payload=payload) if isinstance(payload, dict) else None
+    return Event(agent=agent, name=name, payload=payload, at=_came(path)) if isinstance(payload, dict) else None
+
+
+def _came(path: Path) -> datetime | None:
+    """Return when an event was put down, which its file's name begins with."""
+    try:
+        return EPOCH + timedelta(microseconds=int(path.name.partition("-")[0]) // 1000)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _parsed(text: str) -> dict[str, Any]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from memory_plane import presence, schema, spool
@@ -17,6 +16,8 @@ from memory_plane.database import Database
 from memory_plane.errors import MemoryPlaneError
 from memory_plane.outbox import Outbox
 from memory_plane.remote import Hub
+from memory_plane.setup import agents
+from memory_plane.setup.finding import Finding
 from memory_plane.sync import peer
 
 if TYPE_CHECKING:
@@ -25,18 +26,6 @@ if TYPE_CHECKING:
 
 LONG = timedelta(minutes=5)
 """Something that has waited for longer does not move by itself."""
-
-State = Literal["ok", "note", "wrong"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing that was looked at; `remedy` says what to do where it is `wrong`."""
-
-    what: str
-    state: State
-    detail: str
-    remedy: str = ""
 
 
 def examine(settings: Settings, plugins: PluginManager) -> Iterator[Finding]:
@@ -50,6 +39,7 @@ def examine(settings: Settings, plugins: PluginManager) -> Iterator[Finding]:
         ("spool", lambda: _spool(settings.home, plugins, now)),
         ("sync", lambda: _sync(settings)),
         ("plugins", lambda: _plugins(plugins)),
+        ("agents", lambda: agents.examine(settings.home, plugins)),
     )
     for what, look in looks:
         try:

@@ -1,0 +1,111 @@
+"""What `doctor` says of each agent: whether it is told of the memory still, and whether it was heard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory_plane import seen
+from memory_plane.integration import Access, Call, Check, Integration, Machine
+from memory_plane.setup import calls, edits, manifest
+from memory_plane.setup.errors import Broken
+from memory_plane.setup.finding import Finding
+
+if TYPE_CHECKING:
+    from memory_plane.plugins import PluginManager
+
+
+def examine(home: Path, plugins: PluginManager) -> Iterator[Finding]:
+    """Look at every agent that is here or was set up; agents are asked side by side, since some take seconds."""
+    held = manifest.load(home)
+    declared = {one.agent: one for _, one in plugins.integrate(Machine.here(home))}
+    for agent in held.agents.keys() - declared.keys():
+        detail, remedy = (
+            "is set up, but no plugin speaks for it",
+            f"memory-plane uninstall {agent}, or install its plugin",
+        )
+        yield Finding(what=f"agent {agent}", state="wrong", detail=detail, remedy=remedy)
+    looked_at = [one for one in declared.values() if one.found or one.agent in held.agents]
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        for found in pool.map(lambda one: list(_agent(one, one.agent in held.agents, home)), looked_at):
+            yield from found
+
+
+def _agent(integration: Integration, is_set_up: bool, home: Path) -> Iterator[Finding]:
+    what, agent = f"agent {integration.agent}", integration.agent
+    if not is_set_up:
+        detail = f"{integration.name} is here ({integration.found}), and not connected"
+        yield Finding(what=what, state="note", detail=detail, remedy=f"memory-plane setup {agent}")
+        return
+    if not integration.found:
+        detail = f"{integration.name} is gone from this machine"
+        yield Finding(what=what, state="wrong", detail=detail, remedy=f"memory-plane uninstall {agent}")
+        return
+    complaints = list(_complaints(integration))
+    for detail, remedy in complaints:
+        yield Finding(what=what, state="wrong", detail=detail, remedy=remedy)
+    if not complaints:
+        yield _heard(integration, seen.last(home, agent))
+
+
+def _complaints(integration: Integration) -> Iterator[tuple[str, str]]:
+    """Yield what does not stand as it was written, what the agent does not see, and what cannot be read."""
+    again = f"memory-plane setup {integration.agent}"
+    for edit in integration.edits:
+        if isinstance(edit, Call):
+            if not calls.is_done(edit):
+                yield f"{edit.what}: is not done, or no longer", again
+        elif (complaint := _of_edit(edit)) is not None:
+            yield f"{edit.path}: {complaint}", again
+    for check in integration.checks:
+        complaint = calls.passes(check) if isinstance(check, Check) else _of_access(check)
+        if complaint:
+            yield f"{check.what}: {complaint}", check.remedy
+
+
+def _of_edit(edit: edits.FileEdit) -> str | None:
+    try:
+        data = edit.path.read_bytes() if edit.path.exists() else None
+        return None if edits.stands(edit, data) else "what was written there is gone, changed, or of an older version"
+    except (OSError, Broken) as error:
+        return str(error)
+
+
+def _of_access(access: Access) -> str:
+    """Return why a file or folder of the agent cannot be read, "" if it can; one that is not there is no fault."""
+    try:
+        if access.path.is_dir():
+            next(access.path.iterdir(), None)
+        elif access.path.exists():
+            access.path.open("rb").close()
+    except OSError as error:
+        return f"{access.path} cannot be read: {error.strerror}"
+    return ""
+
+
+def _heard(integration: Integration, last: seen.Seen) -> Finding:
+    """Say when the agent's hooks and its session were last heard; one that never was may be wrong, or new."""
+    what, agent, heard = f"agent {integration.agent}", integration.name, []
+    if last.hook:
+        heard.append(f"hook {_when(last.hook)}{f' ({last.event})' if last.event else ''}")
+    if last.mcp:
+        heard.append(f"MCP {_when(last.mcp)}")
+    silent = [name for name, due, at in _due(integration, last) if due and at is None]
+    if silent:
+        told = f", only {' and '.join(heard)}" if heard else ""
+        detail = f"{agent} is connected; no {' and no '.join(silent)} was heard yet{told}"
+        remedy = f"restart {agent}, take a turn, and look again"
+        return Finding(what=what, state="note", detail=detail, remedy=remedy)
+    last_heard = f"; last heard: {', '.join(heard)}" if heard else ""
+    return Finding(what=what, state="ok", detail=f"{agent} is connected{last_heard}")
+
+
+def _due(integration: Integration, last: seen.Seen) -> Iterable[tuple[str, bool, datetime | None]]:
+    return ("hook", integration.hooks, last.hook), ("MCP session", integration.serves, last.mcp)
+
+
+def _when(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
