@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from shutil import copy
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 import pytest
 from hypothesis import settings

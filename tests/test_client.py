@@ -55,9 +55,10 @@ def plane_of(hub: HubProcess) -> Plane:
     return Plane(Settings(home=hub.home))
 
 
-def texts(plane: Plane) -> list[str]:
-    """What was said, oldest first."""
-    return [thought.text for thought in reversed(plane.thoughts(limit=500))]
+def texts(plane: Plane, agent: str | None = None) -> list[str]:
+    """What was said, by one agent or by all, oldest first."""
+    found = reversed(plane.thoughts(limit=500))
+    return [thought.text for thought in found if agent in (None, thought.agent)]
 
 
 # --- nothing but a database --------------------------------------------------------------------------------------
@@ -115,25 +116,25 @@ def raising(error: Exception) -> Callable[..., Any]:
 # --- a hub -------------------------------------------------------------------------------------------------------
 
 
-def test_hub_of_the_home_is_found_and_its_client_needs_no_database_code(hub: HubProcess) -> None:
+def test_hub_of_the_home_is_found_and_its_client_needs_no_database_code(shared_hub: HubProcess, agent: str) -> None:
     code = (
         "import sys; from memory_plane import Client\n"
-        f"with Client(home={str(hub.home)!r}) as mine:\n"
-        "    assert mine.post('Ann likes tea', agent='muse').state == 'stored'\n"
+        f"with Client(home={str(shared_hub.home)!r}) as mine:\n"
+        f"    assert mine.post('Ann likes tea', agent={agent!r}).state == 'stored'\n"
         "    assert mine.recall('tea').hits\n"
         "assert 'sqlalchemy' not in sys.modules and 'pluggy' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=SECONDS)
-    with plane_of(hub) as plane:
-        assert texts(plane) == ["Ann likes tea"]
+    with plane_of(shared_hub) as plane:
+        assert texts(plane, agent) == ["Ann likes tea"]
 
 
-def test_every_read_is_what_the_database_says(hub: HubProcess, open_client: Open) -> None:
-    mine = open_client(hub.url, hub.token)
+def test_every_read_is_what_the_database_says(shared_hub: HubProcess, open_client: Open) -> None:
+    mine = open_client(shared_hub.url, shared_hub.token)
     asked = mine.post("What does Ann drink?", agent="muse", kind="question", to="grok", due_at="2030-01-01T00:00:00Z")
     mine.fact("Ann", "city", "Oslo", agent="muse", valid_from="2026-01-01T00:00:00+02:00")
     mine.heartbeat(agent="grok", focus="reading")
-    with plane_of(hub) as plane:
+    with plane_of(shared_hub) as plane:
         calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
             ("items", (), {"to": "grok"}),
             ("thoughts", (), {"limit": 3}),
@@ -171,24 +172,26 @@ def test_every_read_is_what_the_database_says(hub: HubProcess, open_client: Open
                     getattr(memory, name)(limit=limit)
 
 
-def test_hub_refuses_what_makes_no_sense_and_it_is_not_queued(hub: HubProcess, open_client: Open) -> None:
-    mine = open_client(hub.url, hub.token)
+def test_hub_refuses_what_makes_no_sense_and_it_is_not_queued(shared_hub: HubProcess, open_client: Open) -> None:
+    mine = open_client(shared_hub.url, shared_hub.token)
     receipt = mine.resolve("6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10", agent="muse")
     assert receipt.state == "refused"
     assert receipt.detail.startswith("item: ")
     assert mine.outbox.depth() == 0
 
 
-def test_agents_token_writes_as_that_agent_and_says_what_is_not_allowed(hub: HubProcess, open_client: Open) -> None:
-    mine = open_client(hub.url, agent_token(hub.token, "muse"))
-    kept = mine.post("Ann likes tea", agent="muse")
+def test_agents_token_writes_as_that_agent_and_says_what_is_not_allowed(
+    shared_hub: HubProcess, open_client: Open, agent: str
+) -> None:
+    mine = open_client(shared_hub.url, agent_token(shared_hub.token, agent))
+    kept = mine.post("Ann likes tea", agent=agent)
     assert kept.state == "stored"
     assert mine.recall("tea").hits
-    for foreign in (mine.post("Bob likes tea", agent="grok"), mine.forget(kept.id, agent="muse")):
+    for foreign in (mine.post("Bob likes tea", agent="grok"), mine.forget(kept.id, agent=agent)):
         assert foreign.state == "refused"
         assert "token" in foreign.detail
     assert (mine.outbox.depth(), mine.outbox.dead()) == (0, [])
-    assert mine.post("Ann likes coffee", agent="muse").state == "stored"
+    assert mine.post("Ann likes coffee", agent=agent).state == "stored"
 
 
 def test_reads_of_client_and_plane_are_called_alike() -> None:
@@ -363,20 +366,20 @@ def test_stranger_on_the_port_hears_neither_token_nor_text(
 
 
 def test_stranger_cannot_relay_the_proof_of_the_true_hub(
-    stranger: tuple[str, type[Stranger]], hub: HubProcess, open_client: Open
+    stranger: tuple[str, type[Stranger]], shared_hub: HubProcess, open_client: Open
 ) -> None:
     url, handler = stranger
-    handler.relay = hub.url
-    mine = open_client(url, hub.token)
+    handler.relay = shared_hub.url
+    mine = open_client(url, shared_hub.token)
     assert mine.post("for our ears only", agent="muse").state == "queued"
     assert b"ears" not in b"".join(handler.heard)
 
 
-def test_hub_that_does_not_know_our_token_gets_nothing(hub: HubProcess, open_client: Open) -> None:
-    mine = open_client(hub.url, "x" * 43)
-    assert mine.post("not for you", agent="muse").state == "queued"
-    with plane_of(hub) as plane:
-        assert texts(plane) == []
+def test_hub_that_does_not_know_our_token_gets_nothing(shared_hub: HubProcess, open_client: Open, agent: str) -> None:
+    mine = open_client(shared_hub.url, "x" * 43)
+    assert mine.post("not for you", agent=agent).state == "queued"
+    with plane_of(shared_hub) as plane:
+        assert texts(plane, agent) == []
 
 
 def test_new_token_of_the_hub_is_picked_up(hub: HubProcess) -> None:
@@ -409,9 +412,9 @@ def test_agent_whose_hub_is_away_is_told_that_its_words_wait(home: Path, open_cl
     assert not (home / "memory.db").exists()
 
 
-def test_copy_for_offline_reads_loses_a_forgotten_text_with_the_answer(hub: HubProcess, home: Path) -> None:
+def test_copy_for_offline_reads_loses_a_forgotten_text_with_the_answer(shared_hub: HubProcess, home: Path) -> None:
     mine = home / "elsewhere"
-    settings = Settings.load(home=mine, hub={"url": hub.url, "token": hub.token})
+    settings = Settings.load(home=mine, hub={"url": shared_hub.url, "token": shared_hub.token})
     with Client(settings) as client:
         told = client.post("Zebulon hides the xylophone", agent="grok")
         client._copied = float("-inf")

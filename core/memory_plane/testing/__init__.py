@@ -42,14 +42,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     person = tmp_path / "Zoë Жук"
     home = person / ".memory-plane"
     home.mkdir(parents=True, mode=0o700)
+    _clean_environment(monkeypatch, person)
+    monkeypatch.setenv("MEMORY_PLANE_HOME", str(home))
+    return home
+
+
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, person: Path) -> None:
     for name in list(os.environ):
         if name.startswith(_FOREIGN):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(person))
     monkeypatch.setenv("USERPROFILE", str(person))
-    monkeypatch.setenv("MEMORY_PLANE_HOME", str(home))
     monkeypatch.setenv("MEMORY_PLANE_PLUGINS__ENABLED", "[]")
-    return home
 
 
 @pytest.fixture(scope="session")
@@ -120,11 +124,27 @@ def plane(make_plane: MakePlane) -> Plane:
 
 
 @pytest.fixture
-def hub(home: Path, tmp_path: Path) -> Iterator[HubProcess]:
+def hub(home: Path, tmp_path: Path, empty_database: Path) -> Iterator[HubProcess]:
     """Start a hub with a home of its own, which is not that of the test."""
     from memory_plane.testing.hub import HubProcess
 
-    process = HubProcess(tmp_path / "the hub's home é")
+    process = HubProcess(tmp_path / "the hub's home é", database=empty_database)
+    yield process
+    process.stop()
+
+
+@pytest.fixture(scope="module")
+def shared_hub(tmp_path_factory: pytest.TempPathFactory, empty_database: Path) -> Iterator[HubProcess]:
+    """Start a hub for all tests of a module: each writes as an agent of its own and counts nothing but its own words.
+
+    It is never stopped; who stops or changes it takes `hub`, at the price of a start.
+    """
+    from memory_plane.testing.hub import HubProcess
+
+    person = tmp_path_factory.mktemp("Zoë Жук")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        _clean_environment(monkeypatch, person)
+        process = HubProcess(person / ".memory-plane", database=empty_database)
     yield process
     process.stop()
 

@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copy
+from tempfile import TemporaryFile
 
 from memory_plane.access import ensure_token
 
@@ -18,34 +20,52 @@ SECONDS = 60
 class HubProcess:
     """A hub that can be stopped, killed and started again at the same address."""
 
-    def __init__(self, home: Path) -> None:
-        """Start a hub in `home`, which is made, on a free port."""
+    def __init__(self, home: Path, *options: str, database: Path | None = None) -> None:
+        """Start a hub in `home`, which is made, with the `options` of `up` and on a free port.
+
+        A home without a memory gets a copy of `database`, which takes no time; to make the tables does.
+        """
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if database is not None and not (home / "memory.db").exists():
+            copy(database, home / "memory.db")
         self.home = home
         self.token = ensure_token(home)
         self.port = free_port()
+        self._options = options
         self.start()
 
     def start(self) -> None:
         """Start it, and return once it answers."""
-        command = [sys.executable, "-m", "memory_plane", "--home", str(self.home), "up", "--port", str(self.port)]
+        options = [*self._options, "--port", str(self.port)]
+        # Not a pipe, which would block a hub that complains much; `stop` closes it.
+        self._errors = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8"
+            [sys.executable, "-m", "memory_plane", "--home", str(self.home), "up", *options],
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+            encoding="utf-8",
         )
         assert self.process.stdout is not None
-        found = re.search(r"http://[\d.]+:(\d+)", self.process.stdout.readline())
+        found = re.search(r"https?://\S+", self.process.stdout.readline())
         if found is None:
-            self.stop()
-            raise AssertionError(f"the hub did not start; see {self.home / 'logs'}")
-        self.url, self.port = found[0], int(found[1])
+            _, _, errors = self.stop()
+            raise AssertionError(f"the hub did not start: {errors or self.home / 'logs'}")
+        self.url = found[0]
 
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Send it a signal and wait until it has gone; nothing happens where it is gone already."""
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str, str]:
+        """Send it a signal unless it is gone already, wait for its end, and return exit code, output and errors."""
         if self.process.poll() is None:
             self.process.send_signal(number)
-        self.process.wait(SECONDS)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        output, _ = self.process.communicate(timeout=SECONDS)
+        return self.process.returncode, output, self._complaints()
+
+    def _complaints(self) -> str:
+        if self._errors.closed:
+            return ""
+        with self._errors:
+            self._errors.seek(0)
+            return self._errors.read()
 
     def kill(self) -> None:
         """Kill it, as a power cut would."""
