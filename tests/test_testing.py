@@ -142,6 +142,7 @@ def keeps(home: Path, make_plane: Callable[..., Plane], install_plugin: Install)
             "make_plane": make_plane,
             "text": text,
             "cursor": "none of yours",
+            "platform": "linux",
         }
         function = getattr(contract, test)
         function(**{name: values[name] for name in inspect.signature(function).parameters})
