@@ -22,7 +22,7 @@ help:
 	@echo "make test          run the tests (ARGS= goes to pytest)"
 	@echo "make check         format, lint, types, docs"
 	@echo "make format        let ruff rewrite what it can"
-	@echo "make drill         the drills at full length, some fifteen minutes (ARGS= goes to pytest)"
+	@echo "make drill         the drills at full length, some ten minutes (ARGS= goes to pytest)"
 	@echo "make test-clients  connect the real Claude Code, Grok, Gemini CLI and Codex; run MCP's conformance suite"
 	@echo "make bench         the table of docs/performance.md (needs PEERBENCH=path of the harness)"
 	@echo "make constraints   write constraints.txt anew, from the newest versions that fit"
