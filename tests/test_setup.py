@@ -32,7 +32,7 @@ from memory_plane.integration import (
 from memory_plane.plane import Plane
 from memory_plane.plugins import PluginManager
 from memory_plane.settings import Settings
-from memory_plane.setup import apply, files, plan
+from memory_plane.setup import apply, edits, files, plan
 from memory_plane.setup.errors import Kept
 from memory_plane.setup.manifest import Record
 from memory_plane.surfaces.cli import main
@@ -251,6 +251,28 @@ def test_newer_version_replaces_what_the_older_wrote(run: Run, person: Path, her
 
 
 # --- whose it is -------------------------------------------------------------------------------------------------
+
+
+def version_and_server(settings: Path) -> tuple[Entry, Entry]:
+    version = Entry(path=settings, pointer=("version",), value=1, stays=True)
+    return version, Entry(path=settings, pointer=("servers", SERVER), value={"command": "mp"})
+
+
+@pytest.mark.parametrize(
+    ("added", "left"), [(b"", b""), (b'"theme": "dark", ', b'"theme": "dark"')], ids=["nothing", "a setting"]
+)
+def test_entry_that_the_rest_of_a_file_needs_stays_with_it(tmp_path: Path, added: bytes, left: bytes) -> None:
+    data: bytes | None = None
+    records = []
+    for edit in version_and_server(tmp_path / "settings.json"):
+        data, record = edits.made(edit, data, None, take_over=False)
+        records.append(record)
+    assert data is not None
+    data = data.replace(b'"servers"', added + b'"servers"')
+    for record in reversed(records):
+        assert record is not None
+        data = edits.undone(record, data)
+    assert json.loads(data or b"{}") == ({"version": 1, "theme": "dark"} if left else {})
 
 
 def test_entry_that_was_edited_since_is_left_and_named(run: Run, person: Path) -> None:

@@ -95,12 +95,14 @@ class Machine:
 class Entry:
     """`value` at `pointer` in an object of a JSON file, comments allowed, or of a TOML file (`.toml`).
 
-    Objects on the way and the file are made where they are missing, and go with the entry.
+    Objects on the way and the file are made where they are missing, and go with the entry. One that `stays` goes only
+    when nothing else is left in the file: without it the agent could not read the rest. Declare it before the others.
     """
 
     path: Path
     pointer: tuple[str, ...]
     value: Any
+    stays: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

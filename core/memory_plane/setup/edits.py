@@ -52,7 +52,8 @@ def undone(record: Record, data: bytes | None) -> bytes | None:
             form = formats.of(edit.path)
             if record.before is not MISSING:
                 return form.put(data, edit.pointer, record.before)
-            return form.drop(data, edit.pointer, made=record.made)
+            after = form.drop(data, edit.pointer, made=record.made)
+            return data if edit.stays and _without_empty(form.load(after) or {}) else after
         case Element():
             return formats.of(edit.path).drop(data, edit.pointer, edit.value, made=record.made)
         case _:
