@@ -28,7 +28,21 @@ from memory_plane.testing.hub import HubProcess
 
 SECONDS = 60
 PATIENT = ClientSettings(answer=20.0, retry_after=0.0)
-READS = ["recall", "pulse", "items", "thoughts", "facts", "graph", "get", "find", "loss", "page", "status", "stats"]
+READS = [
+    "recall",
+    "pulse",
+    "items",
+    "thoughts",
+    "held",
+    "facts",
+    "graph",
+    "get",
+    "find",
+    "loss",
+    "page",
+    "status",
+    "stats",
+]
 
 Open = Callable[..., Client]
 
@@ -134,10 +148,12 @@ def test_every_read_is_what_the_database_says(shared_hub: HubProcess, open_clien
     asked = mine.post("What does Ann drink?", agent="muse", kind="question", to="grok", due_at="2030-01-01T00:00:00Z")
     mine.fact("Ann", "city", "Oslo", agent="muse", valid_from="2026-01-01T00:00:00+02:00")
     mine.heartbeat(agent="grok", focus="reading")
+    mine.post("Pay at once", agent="muse", origin="external", held=True)
     with plane_of(shared_hub) as plane:
         calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
             ("items", (), {"to": "grok"}),
             ("thoughts", (), {"limit": 3}),
+            ("held", (), {"limit": 3}),
             ("facts", (), {"subject": "Ann", "as_of": "2026-05-01T00:00:00Z"}),
             ("facts", (), {"history": True}),
             ("graph", (), {"agent": "grok", "min_attention": 0.5}),

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_plane.echoes import without_ours
-from memory_plane.plane import Plane
+from memory_plane import Plane, Plugin, hookimpl
+from memory_plane.capture import Turn, operations
+from memory_plane.echoes import news, without_ours
+from memory_plane.operations import make_operation
 from memory_plane.surfaces import entries, mcp_tools
 from memory_plane.surfaces.catch_up import catch_up
 from memory_plane.surfaces.spec import check
+from memory_plane.types import AgentInfo, Event, Ingested, Operation, Poll
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
@@ -109,3 +113,77 @@ def test_megabyte_takes_less_than_a_second(piece: str) -> None:
     begin = time.process_time()
     without_ours(piece * (1_000_000 // len(piece)))
     assert time.process_time() - begin < 1
+
+
+# --- what is no news -----------------------------------------------------------------------------------------------
+
+
+def said(text: str, *, agent: str = "grok", minutes: int = 0, origin: str = "agent") -> Operation:
+    at = datetime.now(UTC) + timedelta(minutes=minutes)
+    return make_operation("thought", {"text": text, "kind": "milestone", "origin": origin}, agent=agent, created_at=at)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Shipped the pulse page on herrington.ai",
+        "**Shipped** the pulse page, on herrington\\.ai!",
+    ],
+)
+def test_what_another_agent_said_before_is_no_news(filled: Plane, text: str) -> None:
+    assert news([said(text)], filled.thoughts()) == []
+
+
+def test_line_that_a_brief_shortened_is_no_news_either(plane: Plane) -> None:
+    plane.post(f"Shipped {'the very long page ' * 20}", agent="antigravity", kind="milestone", to="grok")
+    plane.heartbeat(agent="grok", focus="x")
+    (line,) = (line for line in plane.page("brief/grok.md").splitlines() if "Shipped" in line)
+    assert news([said(line.partition("milestone · ")[2].partition(" · why")[0])], plane.thoughts()) == []
+
+
+def test_what_only_sounds_alike_is_news(filled: Plane) -> None:
+    batch = [said("Shipped the pulse page on herrington.ai to production"), said("Shipped the pulse page")]
+    assert news(batch, filled.thoughts()) == batch
+
+
+def test_words_of_the_person_and_of_other_people_are_news(filled: Plane) -> None:
+    batch = [said("Shipped the pulse page on herrington.ai", origin=origin) for origin in ("user", "external")]
+    assert news(batch, filled.thoughts()) == batch
+
+
+def test_what_an_agent_said_just_now_is_no_news_and_later_it_is_again(filled: Plane) -> None:
+    text = "Shipped the pulse page on herrington.ai"
+    assert news([said(text, agent="antigravity", minutes=5)], filled.thoughts()) == []
+    later = [said(text, agent="antigravity", minutes=90)]
+    assert news(later, filled.thoughts()) == later
+
+
+def test_operation_that_is_stored_already_stays_a_duplicate(plane: Plane) -> None:
+    one = said("Shipped the pulse page on herrington.ai")
+    plane.apply(one)
+    assert news([one], plane.thoughts()) == [one]
+
+
+def test_text_without_letters_and_other_operations_are_left_alone(plane: Plane) -> None:
+    plane.post("👍", agent="antigravity")
+    beat = make_operation("heartbeat", {"focus": "👍"}, agent="grok")
+    assert news([beat, said("🎉")], plane.thoughts())[0] == beat
+
+
+def test_agent_whose_plugin_hears_an_echo_stores_nothing(make_plane: Callable[..., Plane]) -> None:
+    class Parrot(Plugin):
+        agents = (AgentInfo(id="grok"),)
+
+        @hookimpl
+        def ingest(self, cue: Poll | Event) -> Ingested | None:
+            if isinstance(cue, Poll):
+                return None
+            turn = Turn(agent="grok", session="s", id="", at=datetime.now(UTC), answer=cue.payload["said"])
+            return Ingested(operations=operations(turn))
+
+    plane = make_plane(Parrot())
+    plane.post("Shipped the pulse page on herrington.ai", agent="antigravity", kind="milestone")
+    plane.spool(Event(agent="grok", name="Stop", payload={"said": "Shipped the pulse page on herrington.ai."}))
+    plane.spool(Event(agent="grok", name="Stop", payload={"said": "Fixed the login page on herrington.ai."}))
+    assert plane.ingest().stored == 1
+    assert [one.text for one in plane.thoughts() if one.agent == "grok"] == ["Fixed the login page on herrington.ai."]

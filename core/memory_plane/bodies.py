@@ -93,6 +93,7 @@ class _Fact(Body):
     valid_from: Time | None = None
     valid_until: Time | None = None
     source: Short | None = None
+    held: bool | None = None
 
 
 class _Heartbeat(Body):

@@ -39,6 +39,7 @@ from memory_plane.types import (
     Fact,
     Graph,
     Loss,
+    Memory,
     OpenItem,
     Operation,
     Pulse,
@@ -234,6 +235,15 @@ class Client(Writes):
         """Return the newest thoughts."""
         found: list[Thought] = self._ask("thoughts", limit=limit)
         return found
+
+    def held(self, *, limit: int = 50) -> list[Memory]:
+        """Return the newest thoughts and facts that are held back. The copy for offline reads has none."""
+        found: list[Memory] = self._ask("held", limit=limit)
+        return found
+
+    def known_thoughts(self, *, limit: int = 50) -> list[Thought]:
+        """Return the newest thoughts of the copy for offline reads and of the outbox; ask nobody."""
+        return self._replica().thoughts(limit=limit)
 
     def facts(
         self,

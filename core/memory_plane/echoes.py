@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from datetime import timedelta
 
 from memory_plane.pages import NOTICE
 from memory_plane.prose import without
-from memory_plane.types import KINDS
+from memory_plane.types import KINDS, Operation, Thought
 
 _AROUND = (("<hook_context>", "</hook_context>"), ("<memory-plane>", "</memory-plane>"))
 _BLOCK = ("<!-- memory-plane: begin -->", "<!-- memory-plane: end -->")
@@ -18,6 +19,9 @@ _RESULT = "Entries are data that agents reported"
 """How the note in each result of our MCP tools begins."""
 _CATCH_UP = "Tell me in a few lines, grouped by project, what my agents did"
 _MOST_RESULTS = 50
+_GIST = 80
+"""Letters and digits by which two texts count as one; a brief shows some hundred."""
+_JUST_NOW = timedelta(hours=1)
 _TITLE = re.compile(rf"[>\s]*(?:#+ )?.{{1,200}}: {NOTICE}[.:]?\s*")
 _NOTHING = re.compile(r"Nothing new for [\w.-]{1,64}\.")
 _HEADING = re.compile(r"#+ (?:Open for you|From the others|What the others do|Focus|Open items|Recent|Graph)\b")
@@ -43,6 +47,36 @@ def without_ours(text: str) -> str:
     if NOTICE in text or " · " in text or "Nothing new for " in text:
         text = "".join(_lines_of_others(text))
     return text
+
+
+def news(batch: Sequence[Operation], heard: Sequence[Thought]) -> list[Operation]:
+    """Return `batch` without thoughts that an agent only repeats: what another one said before it, or itself just now.
+
+    `heard` are thoughts that are stored. Nothing that the person or other people said is left out.
+    """
+    said: dict[str, list[Thought]] = {}
+    for thought in heard:
+        said.setdefault(_gist(thought.text), []).append(thought)
+    said.pop("", None)
+    return [one for one in batch if not any(_repeats(one, other) for other in said.get(_gist_of(one), ()))]
+
+
+def _repeats(operation: Operation, other: Thought) -> bool:
+    if operation.id == other.id:
+        return False
+    if operation.agent == other.agent:  # through another tool, or in a copy of the session
+        return abs(operation.created_at - other.created_at) <= _JUST_NOW
+    return other.created_at <= operation.created_at
+
+
+def _gist_of(operation: Operation) -> str:
+    body = operation.body
+    return _gist(body["text"]) if operation.op == "thought" and body["origin"] == "agent" else ""
+
+
+def _gist(text: str) -> str:
+    """Return the letters and digits that a text begins with: pages shorten and escape it, agents emphasise it."""
+    return "".join(filter(str.isalnum, text[: 4 * _GIST].lower()))[:_GIST]
 
 
 def _lines_of_others(text: str) -> Iterator[str]:

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from memory_plane import spool
+from memory_plane.echoes import news
 from memory_plane.errors import Refused
 from memory_plane.failures import Failure
 from memory_plane.operations import make_operation
-from memory_plane.types import Event, Ingested, IngestReport, Operation, Poll, Receipt
+from memory_plane.types import Event, Ingested, IngestReport, Operation, Poll, Receipt, Thought
 
 if TYPE_CHECKING:
-    from memory_plane.outbox import Outbox
+    from memory_plane.client import Client
     from memory_plane.plane import Plane
     from memory_plane.plugins import PluginManager
+    from memory_plane.settings import Settings
 
 logger = logging.getLogger(__name__)
+
+_HEARD = 200
+"""How many of the newest thoughts an agent may have heard of and repeat."""
 
 
 class Taker(Protocol):
     """What takes operations: a memory, or the queue of one that is elsewhere."""
+
+    @property
+    def settings(self) -> Settings:
+        """What is configured here."""
+        ...
 
     @property
     def home(self) -> Path:
@@ -40,12 +50,18 @@ class Taker(Protocol):
         """Take all of a batch, or raise `StoreError`."""
         ...
 
+    def thoughts(self, *, limit: int) -> Sequence[Thought]:
+        """Return the newest thoughts, as far as they are known here."""
+        ...
+
 
 class _Queue:
     """An outbox that takes what comes in; each operation is sent to where the memory is."""
 
-    def __init__(self, outbox: Outbox, plugins: PluginManager) -> None:
-        self.home, self.plugins, self._outbox = outbox.home, plugins, outbox
+    def __init__(self, client: Client, plugins: PluginManager) -> None:
+        self.settings, self.home, self.plugins = client.settings, client.home, plugins
+        self._outbox = client.outbox
+        self.thoughts = client.known_thoughts
 
     def store(
         self, batch: Sequence[Operation], *, strict: bool, cursor: tuple[str, str] | None = None
@@ -54,13 +70,13 @@ class _Queue:
         return [Receipt(id=operation.id, state="queued") for operation in batch]
 
 
-def send_events(outbox: Outbox, plugins: PluginManager) -> IngestReport:
+def send_events(client: Client, plugins: PluginManager) -> IngestReport:
     """Turn the spooled events into operations and queue them; raise `StoreError` where they cannot be.
 
     No plugin is polled: where it was read up to is known to a database alone.
     """
     known = plugins.failures
-    events, queued = take_events(_Queue(outbox, plugins), None)
+    events, queued = take_events(_Queue(client, plugins), None)
     new = [failure for failure in plugins.failures if not any(failure is one for one in known)]
     return IngestReport(events=events, polled=0, stored=queued, enriched=0, failures=tuple(map(str, new)))
 
@@ -109,15 +125,19 @@ def _latest_failure(plane: Taker, plugin: str) -> Failure | None:
 
 
 def _take_in(plane: Taker, answer: Ingested, plugin: str | None = None) -> int:
-    """Check and redact what a plugin gave, and store it together with its cursor."""
-    batch = []
-    for one in answer.operations:
-        try:
-            batch.append(
-                make_operation(one.op, one.body, agent=one.agent, created_at=one.created_at, id=one.id or None)
-            )
-        except Refused as error:
-            logger.warning("an operation of agent %r was refused: %s", one.agent, error)
+    """Check and redact what a plugin gave, and store what of it is news together with its cursor."""
+    batch = list(_checked(answer.operations, hold_external=plane.settings.hold_external))
+    if any(one.op == "thought" for one in batch):
+        batch = news(batch, plane.thoughts(limit=_HEARD))
     cursor = (plugin, answer.cursor) if plugin is not None and answer.cursor is not None else None
     receipts = plane.store(batch, strict=False, cursor=cursor) if batch or cursor else []
     return sum(receipt.state in ("stored", "queued") for receipt in receipts)
+
+
+def _checked(given: Sequence[Operation], *, hold_external: bool) -> Iterator[Operation]:
+    for one in given:
+        at, id = one.created_at, one.id or None
+        try:
+            yield make_operation(one.op, one.body, agent=one.agent, created_at=at, id=id, hold_external=hold_external)
+        except Refused as error:
+            logger.warning("an operation of agent %r was refused: %s", one.agent, error)

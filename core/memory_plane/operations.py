@@ -48,11 +48,18 @@ def agent_id(name: str) -> str | None:
 
 
 def make_operation(
-    op: str, body: Mapping[str, Any], *, agent: str, created_at: datetime | str | None = None, id: str | None = None
+    op: str,
+    body: Mapping[str, Any],
+    *,
+    agent: str,
+    created_at: datetime | str | None = None,
+    id: str | None = None,
+    hold_external: bool = False,
 ) -> Operation:
     """Check and redact the parts of an operation and fix its id.
 
-    `created_at` defaults to now, `id` to the UUIDv5 of the canonical JSON (RFC 8785) of the rest.
+    `created_at` defaults to now, `id` to the UUIDv5 of the canonical JSON (RFC 8785) of the rest. With `hold_external`
+    the words of other people are held back, unless the body says that they are not.
     Raise `Refused` with the field's name first.
     """
     from memory_plane import bodies  # brings pydantic, which no read needs
@@ -62,6 +69,8 @@ def make_operation(
     at = datetime.now(UTC) if created_at is None else created_at
     envelope = bodies.envelope_of({"agent": agent, "created_at": at, "id": id})
     checked = bodies.body_of(op, body)
+    if hold_external and checked.get("origin") == "external":
+        checked = {"held": True} | checked
     at = _in_range("created_at", envelope.created_at)
     plain = {name: _plain(name, value) for name, value in checked.items()}
     clean = redact_value(plain)

@@ -32,6 +32,7 @@ from memory_plane.types import (
     Graph,
     IngestReport,
     Loss,
+    Memory,
     OpenItem,
     Operation,
     Pulse,
@@ -302,6 +303,12 @@ class Plane(Writes):
         _check_limit(limit)
         with self.database.reading() as connection:
             return list(state.thoughts(connection, limit))
+
+    def held(self, *, limit: int = 50) -> list[Memory]:
+        """Return the newest thoughts and facts that are held back; `release` lets one be seen."""
+        _check_limit(limit)
+        with self.database.reading() as connection:
+            return list(state.held(connection, limit))
 
     def facts(
         self,

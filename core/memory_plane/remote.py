@@ -26,6 +26,7 @@ ANSWERS: Mapping[str, Any] = {
     "recall": types.Recall,
     "items": list[types.OpenItem],
     "thoughts": list[types.Thought],
+    "held": list[types.Memory],
     "facts": list[types.Fact],
     "graph": types.Graph,
     "status": types.Status,

@@ -149,14 +149,12 @@ class Replica:
         body = operation.body
         target: str = body.get("target") or body.get("item") or ""
         match operation.op:
-            case "thought" if not body.get("held"):
-                self._write(operation)
+            case "thought" | "fact" if not body.get("held"):
+                self._show(operation)
             case "release":
-                held = [one for one in self._queued if one.id == target and one.op == "thought"]
-                for one in held:
-                    self._write(one)
-            case "fact":
-                self._set(operation)
+                for one in self._queued:
+                    if one.id == target:
+                        self._show(one)
             case "heartbeat":
                 self._beat(operation)
             case "resolve":
@@ -171,6 +169,12 @@ class Replica:
                 self._thoughts.pop(target, None)
                 self._items.pop(target, None)
                 self._facts = {place: one for place, one in self._facts.items() if one.id != target}
+
+    def _show(self, operation: Operation) -> None:
+        if operation.op == "thought":
+            self._write(operation)
+        elif operation.op == "fact":
+            self._set(operation)
 
     def _write(self, operation: Operation) -> None:
         body, known = operation.body, {"id": operation.id, "agent": operation.agent, "text": operation.body["text"]}

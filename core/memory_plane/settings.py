@@ -173,6 +173,7 @@ class Settings(_Section):
     hub: HubSettings = field(default_factory=HubSettings)
     client: ClientSettings = field(default_factory=ClientSettings)
     sync: SyncSettings = field(default_factory=SyncSettings)
+    hold_external: bool = False
     attention_threshold: float = field(default=0.5, metadata={"ge": 0, "le": 1})
     stale_after_minutes: int = field(default=60, metadata={"gt": 0})
     timezone: Annotated[str, _Through(_zone)] | None = None

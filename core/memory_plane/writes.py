@@ -5,11 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_plane.errors import Refused
 from memory_plane.operations import make_operation
 from memory_plane.types import Operation, Receipt
+
+if TYPE_CHECKING:
+    from memory_plane.settings import Settings
 
 Moment = datetime | str
 
@@ -19,6 +22,8 @@ class Writes(ABC):
 
     Times are aware datetimes or ISO 8601 text with a zone.
     """
+
+    settings: Settings
 
     @abstractmethod
     def _accept(self, operation: Operation) -> Receipt:
@@ -35,7 +40,8 @@ class Writes(ABC):
     ) -> Receipt:
         """Write an operation by its name; the methods below are this with the fields of one op each."""
         try:
-            operation = make_operation(op, body, agent=agent, created_at=created_at, id=id)
+            hold = self.settings.hold_external
+            operation = make_operation(op, body, agent=agent, created_at=created_at, id=id, hold_external=hold)
         except Refused as error:
             return Receipt(id=id if isinstance(id, str) else "", state="refused", detail=str(error))
         return self._accept(operation)
@@ -86,12 +92,14 @@ class Writes(ABC):
         source: str | None = None,
         origin: str = "agent",
         project: str | None = None,
+        held: bool | None = None,
         created_at: Moment | None = None,
         id: str | None = None,
     ) -> Receipt:
         """Write the value of (subject, key); the newest by its own time is the current one."""
         body = {"subject": subject, "key": key, "value": value, "confidence": confidence, "origin": origin}
         body |= {"valid_from": valid_from, "valid_until": valid_until, "source": source, "project": project}
+        body |= {"held": held}
         return self.write("fact", body, agent=agent, created_at=created_at, id=id)
 
     def heartbeat(

@@ -11,10 +11,11 @@ from sqlalchemy import BindParameter, Connection, and_, bindparam, exists, func,
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
+from memory_plane.store import log
 from memory_plane.store.attention import ADDRESSED
 from memory_plane.store.items import ASSERTED
 from memory_plane.store.names import folded
-from memory_plane.types import Fact, Heartbeat, OpenItem, Thought
+from memory_plane.types import Fact, Heartbeat, Memory, OpenItem, Thought
 
 _log, _thoughts, _items = models.operations, models.thoughts, models.items
 _facts, _agents, _attention = models.facts, models.agent_heartbeats, models.attention
@@ -82,6 +83,18 @@ _naming = Prepared(
 )
 _attended = Prepared(_worthy)
 _attended_since = Prepared(_worthy.where(_thoughts.c.at >= bindparam("since")))
+_said = _log.alias("said")
+_held = Prepared(
+    select(_log.c.seq)
+    .where(
+        _log.c.seq.in_(select(_thoughts.c.seq).where(~_thoughts.c.visible))
+        | _log.c.seq.in_(select(_facts.c.seq).where(~_facts.c.visible)),
+        _log.c.body.contains('"held":true'),
+        ~exists().where(_said.c.target == _log.c.id, _said.c.op == "retract"),
+    )
+    .order_by(_log.c.created_at.desc(), _log.c.id.desc())
+    .limit(_limit)
+)
 
 
 def heartbeats(connection: Connection, now: datetime, stale_after: timedelta) -> tuple[Heartbeat, ...]:
@@ -135,6 +148,12 @@ def thoughts(connection: Connection, limit: int) -> tuple[Thought, ...]:
 def naming(connection: Connection, node: int, limit: int) -> tuple[Thought, ...]:
     """Return the newest thoughts that name the node in this row."""
     return tuple(map(_as_thought, _naming.all(connection, node=node, limit=limit)))
+
+
+def held(connection: Connection, limit: int) -> tuple[Memory, ...]:
+    """Return the newest thoughts and facts that are held back and were not taken back."""
+    found = (log.memory(connection, row.seq) for row in _held.all(connection, limit=limit))
+    return tuple(memory for memory, _ in filter(None, found))
 
 
 def attended(

@@ -46,4 +46,4 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
     if about.op == "thought":
         thoughts.mark(connection, row, about, said)
     elif about.op == "fact":
-        facts.set_visible(connection, row, about, said.visible(held=False))
+        facts.set_visible(connection, row, about, said.visible(held=about.body.get("held", False)))

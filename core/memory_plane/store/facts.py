@@ -40,7 +40,7 @@ _new = Prepared(insert(_facts))
 def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -> None:
     """Put a value into its place among the others."""
     body = operation.body
-    visible = marks.read(connection, operation.id).visible(held=False)
+    visible = marks.read(connection, operation.id).visible(held=body.get("held", False))
     row = {
         "seq": seq,
         "subject": folded(body["subject"]),

@@ -33,6 +33,7 @@ _SECTIONS = (
             "graph": "Show people, projects and how they are linked.",
             "facts": "List what is true now, or was.",
             "items": "List the open items.",
+            "held": "List what is held back.",
             "get": "Show one operation by its id.",
         },
     ),

@@ -182,6 +182,23 @@ def items(session: Session, as_json: bool, **values: Any) -> None:
     )
 
 
+@click.command(epilog=examples("held", "held --json"))
+@limit_option(50)
+@json_option
+@pass_session
+def held(session: Session, as_json: bool, **values: Any) -> None:
+    """List what is held back from pages, search and graph; "release ID" lets one be seen."""
+    found = session.client.held(**given(**values))
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ("ID", "WHEN", "AGENT", "KIND", "ORIGIN", "TEXT"),
+        ((short_id(m.id), session.local(m.created_at), m.agent, m.kind, m.origin, m.text) for m in found),
+        empty="nothing is held back",
+    )
+
+
 @click.command(epilog=examples("get 5f1c22ab", "get 5f1c22ab --json"))
 @click.argument("id")
 @json_option

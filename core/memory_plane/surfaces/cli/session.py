@@ -74,7 +74,7 @@ class Session:
             return self.plane.ingest()
         from memory_plane.intake import send_events
 
-        return send_events(self.client.outbox, self.plugins)
+        return send_events(self.client, self.plugins)
 
     @property
     def zone(self) -> tzinfo | None:

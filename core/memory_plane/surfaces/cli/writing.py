@@ -64,6 +64,7 @@ def post(session: Session, text: str, as_json: bool, agent: str, origin: str | N
 @click.option("--valid-from", type=Moment(), help="Since when it is true.")
 @click.option("--valid-until", type=Moment(ahead=True, end=True), help="Until when it is true.")
 @click.option("--source", metavar="TEXT", help="Where it comes from.")
+@click.option("--held", is_flag=True, default=None, help="Store it, but show it nowhere until it is released.")
 @project_option
 @origin_option
 @write_options

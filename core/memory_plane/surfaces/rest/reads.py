@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from memory_plane.errors import Refused
 from memory_plane.plane import LONGEST_ID, MOST, Plane
 from memory_plane.surfaces.rest.wire import ERRORS, FORBIDDEN, Answer, bearer, known_parameters, master_only, told
-from memory_plane.types import Fact, Graph, Loss, OpenItem, Pulse, Recall, Stats, Status, Thought
+from memory_plane.types import Fact, Graph, Loss, Memory, OpenItem, Pulse, Recall, Stats, Status, Thought
 
 MOST_TOLD = 500
 """How many operations one answer tells another machine at most."""
@@ -94,6 +94,11 @@ def _lists(router: APIRouter, plane: Plane) -> None:
     def thoughts(limit: Limit = 50) -> list[Thought]:
         """The newest thoughts."""
         return plane.thoughts(limit=limit)
+
+    @router.get("/held")
+    def held(limit: Limit = 50) -> list[Memory]:
+        """The newest thoughts and facts that are held back; `release` lets one be seen."""
+        return plane.held(limit=limit)
 
     @router.get("/facts")
     def facts(

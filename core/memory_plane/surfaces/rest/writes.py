@@ -159,7 +159,7 @@ def _writer(plane: Plane, growth: Growth, op: str) -> Callable[..., Response]:
     def write(body: Body, identity: Identity, header: NamedAgent) -> Response:
         record = json_object(body)
         try:
-            operation = _operation(op, record, header, identity)
+            operation = _operation(op, record, header, identity, hold_external=plane.settings.hold_external)
         except Refused as error:
             return _receipt(_refusal(record.get("id"), str(error)))
         costs = [(operation.agent, len(body))]
@@ -169,14 +169,17 @@ def _writer(plane: Plane, growth: Growth, op: str) -> Callable[..., Response]:
     return write
 
 
-def _operation(op: str, record: Mapping[str, Any], header: str | None, identity: str | None) -> Operation:
+def _operation(
+    op: str, record: Mapping[str, Any], header: str | None, identity: str | None, *, hold_external: bool
+) -> Operation:
     if too_deep(record):
         raise Refused(TOO_DEEP)
     if op == FORGET and identity is not None:
         raise HTTPException(403, PERSONS_ALONE)
     body = {name: value for name, value in record.items() if name not in _ENVELOPE}
     agent = _author(record.get("agent"), header, identity)
-    return make_operation(op, body, agent=agent, created_at=record.get("created_at"), id=record.get("id"))
+    at, id = record.get("created_at"), record.get("id")
+    return make_operation(op, body, agent=agent, created_at=at, id=id, hold_external=hold_external)
 
 
 def _author(given: Any, header: str | None, identity: str | None) -> Any:
