@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
+import termios
 import time
+from array import array
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from shutil import copy
 from threading import Event, Thread
 from typing import Any
 
@@ -18,6 +24,9 @@ import psutil
 import pytest
 
 from memory_plane import Plane, __version__
+from memory_plane.surfaces.bridge import at
+from memory_plane.surfaces.mcp_tools import CORE
+from memory_plane.testing.hub import HubProcess
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and select on pipes are POSIX")
 
@@ -30,6 +39,10 @@ ENVELOPE = {
         "io.modelcontextprotocol/clientCapabilities": {},
     }
 }
+
+IMPATIENT = (
+    "from memory_plane import entry; from memory_plane.surfaces import bridge; bridge.PATIENCE = 0.5; entry.main()"
+)
 
 Start = Callable[..., "Server"]
 
@@ -74,6 +87,13 @@ class Server:
         line, _, self._rest = self._rest.partition(b"\n")
         return line
 
+    def unread(self) -> int:
+        """Return how many bytes of stdout wait in the pipe."""
+        assert self.process.stdout is not None
+        waiting = array("i", [0])
+        fcntl.ioctl(self.process.stdout, termios.FIONREAD, waiting)
+        return waiting[0]
+
     def read(self) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(self.line())
         assert answer["jsonrpc"] == "2.0"
@@ -100,13 +120,16 @@ class Server:
 
 
 @pytest.fixture
-def start(home: Path) -> Iterator[Start]:
-    """Start servers on one home; whatever still runs at the end is killed."""
+def start(home: Path, empty_database: Path, agent: str) -> Iterator[Start]:
+    """Start servers, by default of the test's own agent in a home that has a memory already.
+
+    Whatever still runs at the end is killed.
+    """
+    copy(empty_database, home / "memory.db")
     servers: list[Server] = []
 
-    def run(agent: str = "muse", *, command: list[str] | None = None, other_home: Path | None = None) -> Server:
-        command = command or [sys.executable, "-m", "memory_plane", "mcp", "--agent", agent]
-        servers.append(Server(command, other_home or home))
+    def run(agent: str = agent, *, command: list[str] | None = None, at: Path = home) -> Server:
+        servers.append(Server(command or [sys.executable, "-m", "memory_plane", "mcp", "--agent", agent], at))
         return servers[-1]
 
     yield run
@@ -118,51 +141,34 @@ def start(home: Path) -> Iterator[Start]:
             pipe.close()
 
 
-HUB = """
-import signal, sys
-from memory_plane import Plane
-from memory_plane.surfaces.socket_server import socket_server
-
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
-with Plane() as plane, socket_server(plane):
-    print("up", flush=True)
-    signal.sigwait([signal.SIGTERM])
-"""
-
-
-class Hub:
-    """The part of a hub that bridges connect to, started and killed at will."""
-
-    def __init__(self, start: Start) -> None:
-        self._start = start
-        self.process = self.up()
-
-    def up(self, other_home: Path | None = None) -> subprocess.Popen[bytes]:
-        server = self._start(command=[sys.executable, "-c", HUB], other_home=other_home)
-        assert server.line() == b"up"
-        self.process = server.process
-        return server.process
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait(SECONDS)
-
-    def stop(self) -> None:
-        self.process.terminate()
-        assert self.process.wait(SECONDS) == 0
+@pytest.fixture
+def hub(home: Path, empty_database: Path) -> Iterator[HubProcess]:
+    """Start a hub in the home of the test, which may kill it."""
+    process = HubProcess(home, database=empty_database)
+    yield process
+    process.kill()
 
 
 @pytest.fixture
-def hub(start: Start) -> Hub:
-    return Hub(start)
+def impatient(start: Start, sized: Callable[[Any, Any], Any]) -> Start:
+    """Start servers as `start` does, which miss a hub sooner than usual."""
+    code = sized(["-c", IMPATIENT], ["-m", "memory_plane"])
+    return lambda agent: start(command=[sys.executable, *code, "mcp", "--agent", agent])
 
 
 @pytest.fixture(params=["alone", "beside a hub"])
-def either(request: pytest.FixtureRequest, start: Start) -> Start:
-    """Start servers as `start` does, once without a hub and once with one."""
-    if request.param == "beside a hub":
-        request.getfixturevalue("hub")
-    return start
+def place(request: pytest.FixtureRequest, home: Path) -> Path:
+    """Return the home that servers are started in, once without a hub and once with one that all tests share."""
+    if request.param == "alone":
+        return home
+    shared: HubProcess = request.getfixturevalue("shared_hub")
+    return shared.home
+
+
+@pytest.fixture
+def either(start: Start, place: Path) -> Start:
+    """Start servers as `start` does, once without a hub and once beside one."""
+    return partial(start, at=place)
 
 
 def post(id: int, text: str, **more: Any) -> dict[str, Any]:
@@ -170,9 +176,11 @@ def post(id: int, text: str, **more: Any) -> dict[str, Any]:
     return {"id": id, "method": "tools/call", "params": call}
 
 
-def stored(home: Path) -> list[str]:
+def stored(home: Path, agent: str | None = None) -> list[str]:
+    """Return what was said, by one agent or by all."""
     with Plane(home=home) as plane:
-        return [str(json.loads(line)["body"]["text"]) for line in plane.export() if '"thought"' in line]
+        said = [json.loads(line) for line in plane.export() if '"thought"' in line]
+    return [str(one["body"]["text"]) for one in said if agent in (None, one["agent"])]
 
 
 def test_the_older_generation_shakes_hands(either: Start) -> None:
@@ -181,7 +189,7 @@ def test_the_older_generation_shakes_hands(either: Start) -> None:
     assert result["protocolVersion"] == "2025-06-18"
     assert result["serverInfo"]["name"] == "memory-plane"
     assert result["serverInfo"]["version"] == __version__
-    assert len(server.ask(1, "tools/list")["tools"]) == 7
+    assert [tool["name"] for tool in server.ask(1, "tools/list")["tools"]] == [spec.name for spec in CORE]
 
 
 def test_the_newer_generation_discovers(either: Start) -> None:
@@ -189,22 +197,20 @@ def test_the_newer_generation_discovers(either: Start) -> None:
     result = server.ask(1, "server/discover", **ENVELOPE)
     assert "2026-07-28" in result["supportedVersions"]
     assert "memory_get_pulse" in result["instructions"]
-    assert len(server.ask(2, "tools/list", **ENVELOPE)["tools"]) == 7
+    assert len(server.ask(2, "tools/list", **ENVELOPE)["tools"]) == len(CORE)
     called = server.ask(3, "tools/call", name="memory_post_thought", arguments={"text": "hello"}, **ENVELOPE)
     assert called["structuredContent"]["state"] == "stored"
     assert called["resultType"] == "complete"
 
 
-def test_the_author_is_the_agent_of_the_command_line(either: Start, home: Path) -> None:
-    server = either("Claude-Code")
+def test_the_author_is_the_agent_of_the_command_line(either: Start, place: Path, agent: str) -> None:
+    server = either(agent.title())
     server.shake_hands()
     server.send(post(1, "written"))
     assert not server.read()["result"].get("isError")
     server.hang_up()
     assert server.exit_code() == 0
-    with Plane(home=home) as plane:
-        (thought,) = plane.pulse().thoughts
-    assert thought.agent == "claude-code"
+    assert stored(place, agent) == ["written"]
 
 
 def test_end_of_input_ends_the_server(either: Start) -> None:
@@ -221,7 +227,7 @@ def test_end_of_input_before_any_request_ends_the_server(either: Start) -> None:
     assert server.exit_code() == 0
 
 
-def test_calls_are_answered_although_input_closed_at_once(either: Start, home: Path) -> None:
+def test_calls_are_answered_although_input_closed_at_once(either: Start, place: Path, agent: str) -> None:
     server = either()
     opening = {"id": 0, "method": "initialize", "params": INITIALIZE}
     server.send(opening, {"method": "notifications/initialized"}, *[post(n, f"last words {n}") for n in range(1, 21)])
@@ -230,7 +236,7 @@ def test_calls_are_answered_although_input_closed_at_once(either: Start, home: P
     assert [answer["id"] for answer in answers] == list(range(21))
     assert all(answer["result"]["structuredContent"]["state"] == "stored" for answer in answers[1:])
     assert server.exit_code() == 0
-    assert len(stored(home)) == 20
+    assert len(stored(place, agent)) == 20
 
 
 def test_a_last_line_without_its_end_is_still_read(either: Start) -> None:
@@ -241,7 +247,7 @@ def test_a_last_line_without_its_end_is_still_read(either: Start) -> None:
     assert server.read()["result"]["structuredContent"]["state"] == "stored"
 
 
-def test_a_burst_of_writes_is_answered_once_each(either: Start, home: Path) -> None:
+def test_a_burst_of_writes_is_answered_once_each(either: Start, place: Path, agent: str) -> None:
     server = either()
     server.shake_hands()
     server.send(*[post(n, f"burst {n}") for n in range(1, 201)])
@@ -250,7 +256,7 @@ def test_a_burst_of_writes_is_answered_once_each(either: Start, home: Path) -> N
     assert len({answer["result"]["structuredContent"]["id"] for answer in answers}) == 200
     server.hang_up()
     assert server.exit_code() == 0
-    assert sorted(stored(home)) == sorted(f"burst {n}" for n in range(1, 201))
+    assert sorted(stored(place, agent)) == sorted(f"burst {n}" for n in range(1, 201))
 
 
 def test_a_client_that_reads_late_loses_nothing(either: Start) -> None:
@@ -260,7 +266,10 @@ def test_a_client_that_reads_late_loses_nothing(either: Start) -> None:
     server.read()
     for n in range(2, 80):
         server.send({"id": n, "method": "tools/list", "params": {}})
-    time.sleep(0.5)
+    deadline, tick = time.monotonic() + SECONDS, Event()
+    while server.unread() < 40_000:  # until the pipe, which has 64 KB in whole pages, is as good as full
+        assert time.monotonic() < deadline, "the server stopped writing"
+        tick.wait(0.01)
     assert [server.read()["id"] for _ in range(2, 80)] == list(range(2, 80))
 
 
@@ -274,14 +283,14 @@ def test_broken_lines_are_answered_and_survived(either: Start) -> None:
     assert server.ask(9, "ping") == {}
 
 
-def test_half_a_character_is_replaced_and_the_request_answered(either: Start, home: Path) -> None:
+def test_half_a_character_is_replaced_and_the_request_answered(either: Start, place: Path, agent: str) -> None:
     server = either()
     server.shake_hands()
     server.send(post(7, "cut inside an emoji \ud83d"), post(8, "whole \U0001f389"))
     answers = [server.read() for _ in range(2)]
     assert [answer["id"] for answer in answers] == [7, 8]
     assert all(answer["result"]["structuredContent"]["state"] == "stored" for answer in answers)
-    assert sorted(stored(home)) == ["cut inside an emoji ?", "whole \U0001f389"]
+    assert sorted(stored(place, agent)) == ["cut inside an emoji ?", "whole \U0001f389"]
 
 
 def test_a_request_that_cannot_be_read_is_answered_under_its_own_id(either: Start) -> None:
@@ -381,14 +390,14 @@ def test_nothing_but_protocol_reaches_stdout(start: Start) -> None:
     assert all(stray in server.log.read_text() for stray in strays)
 
 
-def test_two_agents_on_one_home_see_each_other_at_once(either: Start) -> None:
-    muse, grok = either("muse"), either("grok")
-    for server in (muse, grok):
+def test_two_agents_on_one_home_see_each_other_at_once(either: Start, agent: str) -> None:
+    writer, reader = either(agent), either("grok")
+    for server in (writer, reader):
         server.shake_hands()
-    muse.send(post(1, "Daniel, meet Rob"))
-    muse.read()
-    pulse = grok.ask(1, "tools/call", name="memory_get_pulse", arguments={})
-    assert [entry["text"] for entry in pulse["structuredContent"]["recent"]] == ["Daniel, meet Rob"]
+    writer.send(post(1, "Daniel, meet Rob"))
+    writer.read()
+    recent = reader.ask(1, "tools/call", name="memory_get_pulse", arguments={})["structuredContent"]["recent"]
+    assert [entry["text"] for entry in recent if entry["agent"] == agent] == ["Daniel, meet Rob"]
 
 
 # --- beside a hub ------------------------------------------------------------------------------------------------
@@ -402,74 +411,76 @@ def state(server: Server, id: int, text: str) -> str:
     return str(answer["result"]["structuredContent"]["state"])
 
 
-def test_beside_a_hub_a_server_is_a_small_pump(start: Start, hub: Hub, home: Path) -> None:
-    server = start("Grok")
+def test_beside_a_hub_a_server_is_a_small_pump(start: Start, shared_hub: HubProcess, agent: str) -> None:
+    server = start(at=shared_hub.home)
     server.shake_hands()
     assert state(server, 1, "through the hub") == "stored"
     assert server.is_small()
-    hub.stop()
-    with Plane(home=home) as plane:
-        assert [thought.agent for thought in plane.thoughts()] == ["grok"]
+    assert stored(shared_hub.home, agent) == ["through the hub"]
 
 
-def test_without_a_hub_a_server_is_none(start: Start) -> None:
-    server = start()
+def test_without_a_hub_a_server_is_none_and_makes_the_memory(start: Start, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    new.mkdir()
+    server = start(at=new)
     server.shake_hands()
+    assert state(server, 1, "the first word") == "stored"
     assert not server.is_small()
 
 
-def test_the_hub_of_another_home_is_not_used(start: Start, hub: Hub, home: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    server = start(other_home=other)
+def test_the_hub_of_another_home_is_not_used(start: Start, shared_hub: HubProcess, home: Path, agent: str) -> None:
+    server = start()
     server.shake_hands()
     assert state(server, 1, "elsewhere") == "stored"
     assert not server.is_small()
     server.hang_up()
     assert server.exit_code() == 0
-    assert stored(home) == []
-    assert stored(other) == ["elsewhere"]
+    assert stored(shared_hub.home, agent) == []
+    assert stored(home) == ["elsewhere"]
 
 
-def test_a_home_with_a_long_name_has_a_hub_too(start: Start, hub: Hub, tmp_path: Path) -> None:
-    other = tmp_path / ("home" * 25) / ("дом" * 33)
-    other.mkdir(parents=True)
-    hub.up(other)
-    server = start(other_home=other)
+def test_a_home_with_a_long_name_has_a_hub_too(start: Start, tmp_path: Path, empty_database: Path) -> None:
+    hub = HubProcess(tmp_path / ("home" * 25) / ("дом" * 33), database=empty_database)
+    server = start(at=hub.home)
     server.shake_hands()
     assert state(server, 1, "far away") == "stored"
     assert server.is_small()
+    hub.stop()
 
 
-def test_what_a_killed_hub_left_holds_nobody_up(start: Start, hub: Hub, home: Path) -> None:
+def test_what_a_killed_hub_left_holds_nobody_up(start: Start, hub: HubProcess, home: Path) -> None:
     hub.kill()
     assert (home / "hub.sock").exists()
     alone = start()
     alone.shake_hands()
     assert not alone.is_small()
-    hub.up()
+    hub.start()
     bridged = start()
     bridged.shake_hands()
     assert bridged.is_small()
 
 
-def test_a_hub_that_hangs_holds_nobody_up(start: Start, hub: Hub) -> None:
-    hub.process.send_signal(signal.SIGSTOP)
-    server = start()
-    server.shake_hands()
-    assert state(server, 1, "not waiting") == "stored"
-    assert not server.is_small()
+def test_a_hub_that_hangs_holds_nobody_up(start: Start, home: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as hanging:
+        at(str(home), hanging.bind)
+        hanging.listen()
+        server = start()
+        server.shake_hands()
+        assert state(server, 1, "not waiting") == "stored"
+        assert not server.is_small()
 
 
-def test_an_invalid_agent_is_refused_as_without_a_hub(start: Start, hub: Hub) -> None:
-    server = start("no agent")
+def test_an_invalid_agent_is_refused_as_without_a_hub(start: Start, shared_hub: HubProcess) -> None:
+    server = start("no agent", at=shared_hub.home)
     assert server.exit_code() == 2
     assert "memory-plane: --agent: 'no agent' is no agent id" in server.log.read_text()
     assert "Traceback" not in server.log.read_text()
 
 
 @pytest.mark.parametrize("envelope", [{}, ENVELOPE], ids=["older", "newer"])
-def test_a_session_outlives_a_restart_of_the_hub(start: Start, hub: Hub, home: Path, envelope: dict[str, Any]) -> None:
+def test_a_session_outlives_a_restart_of_the_hub(
+    start: Start, hub: HubProcess, home: Path, envelope: dict[str, Any]
+) -> None:
     server = start()
     if not envelope:
         server.shake_hands()
@@ -477,8 +488,9 @@ def test_a_session_outlives_a_restart_of_the_hub(start: Start, hub: Hub, home: P
         arguments = {"text": f"thought {id}"}
         called = server.ask(id, "tools/call", name="memory_post_thought", arguments=arguments, **envelope)
         assert called["structuredContent"]["state"] == "stored"
-        hub.stop() if id == 1 else hub.kill()
-        hub.up()
+        if id < 3:
+            hub.stop() if id == 1 else hub.kill()
+            hub.start()
     assert server.is_small()
     server.hang_up()
     assert server.exit_code() == 0
@@ -486,8 +498,8 @@ def test_a_session_outlives_a_restart_of_the_hub(start: Start, hub: Hub, home: P
     assert stored(home) == ["thought 1", "thought 2", "thought 3"]
 
 
-def test_a_session_goes_on_by_itself_when_the_hub_stays_away(start: Start, hub: Hub, home: Path) -> None:
-    server = start("grok")
+def test_a_session_goes_on_by_itself_when_the_hub_stays_away(impatient: Start, hub: HubProcess, home: Path) -> None:
+    server = impatient("grok")
     server.shake_hands()
     assert state(server, 1, "with the hub") == "stored"
     hub.kill()
@@ -502,8 +514,8 @@ def test_a_session_goes_on_by_itself_when_the_hub_stays_away(start: Start, hub: 
     assert stored(home) == ["with the hub", *[f"without {id}" for id in range(2, 12)]]
 
 
-def test_calls_under_way_are_answered_although_hub_and_input_end(start: Start, hub: Hub, home: Path) -> None:
-    server = start()
+def test_calls_under_way_are_answered_although_hub_and_input_end(impatient: Start, hub: HubProcess, home: Path) -> None:
+    server = impatient("muse")
     server.shake_hands()
     hub.process.send_signal(signal.SIGSTOP)
     server.send(*[post(id, f"last words {id}") for id in range(1, 6)])
@@ -562,7 +574,7 @@ def wait_for(writers: list[Writer], share: float) -> None:
 def writing(start: Start, sized: Callable[[int, int], int]) -> Writing:
     """Start sessions that write, all at once."""
 
-    def begin(sessions: int = 8) -> list[Writer]:
+    def begin(sessions: int = 8, start: Start = start) -> list[Writer]:
         writers = [Writer(start, number, sized(12, 50)) for number in range(sessions)]
         for writer in writers:
             writer.start()
@@ -572,31 +584,31 @@ def writing(start: Start, sized: Callable[[int, int], int]) -> Writing:
 
 
 def test_eight_sessions_write_while_the_hub_is_killed_under_them(
-    writing: Writing, hub: Hub, home: Path, sized: Callable[[int, int], int]
+    writing: Writing, hub: HubProcess, home: Path, sized: Callable[[int, int], int]
 ) -> None:
     writers, kills = writing(), sized(1, 3)
     for kill in range(kills):
         wait_for(writers, (kill + 0.5) / (kills + 0.5))
         hub.kill()
-        hub.up()
+        hub.start()
     written(writers, home)
 
 
-def test_eight_sessions_of_their_own_write_while_a_hub_comes_and_goes(
-    writing: Writing, start: Start, home: Path
+def test_sessions_of_their_own_write_while_a_hub_comes_and_goes(
+    writing: Writing, home: Path, sized: Callable[[int, int], int]
 ) -> None:
-    writers = writing()
+    writers = writing(sized(3, 8))  # each is a server of its own, which costs a second of a processor
     wait_for(writers, 0.1)
-    hub = Hub(start)
+    hub = HubProcess(home)
     wait_for(writers, 0.5)
     hub.kill()
     written(writers, home)
 
 
 def test_sessions_write_on_when_the_hub_never_comes_back(
-    writing: Writing, hub: Hub, home: Path, sized: Callable[[int, int], int]
+    writing: Writing, impatient: Start, hub: HubProcess, home: Path, sized: Callable[[int, int], int]
 ) -> None:
-    writers = writing(sized(3, 8))  # each becomes a server of its own, which costs two seconds of a processor
+    writers = writing(sized(3, 8), impatient)  # each becomes a server of its own, which costs a second of a processor
     wait_for(writers, 0.25)
     hub.kill()
     written(writers, home)
