@@ -188,6 +188,13 @@ class Pipeline:
             enrichment.done(connection, enrichment.INLINE, seq)
             raise _TakenBack
 
+    def finish(self, now: datetime) -> None:
+        """Enrich all that a crash cut short, oldest first, without waiting for when it is due."""
+        with self._database.reading() as connection:
+            left = enrichment.cut_short(connection)
+        for seq, tries in left:
+            self._enrich_again(seq, tries, now)
+
     def work(self, now: datetime, limit: int = 100) -> int:
         """Ask the deferred plugins about what waits for them, and finish what a crash cut short; count the answers."""
         with self._database.reading() as connection:

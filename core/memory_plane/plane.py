@@ -249,6 +249,11 @@ class Plane(Writes):
             events=events, polled=len(names), stored=stored, enriched=enriched, failures=tuple(map(str, new))
         )
 
+    def finish(self) -> None:
+        """Look now through the memories that a crash left unread, so that what is written next comes after them."""
+        self._pipeline.finish(datetime.now(UTC))
+        self._renderer.mark_dirty()
+
     def work_queue(self) -> int:
         """Ask the deferred plugins about the memories that wait for them; return how many were enriched."""
         self._purge.retry(ask=True)

@@ -25,6 +25,7 @@ _INJECTED = re.compile(r"<(?:local-command|command|system-reminder|bash|task|use
 """How what Claude Code itself puts among the person's words begins."""
 _TITLES = (("custom-title", "customTitle"), ("ai-title", "aiTitle"), ("summary", "summary"))
 """The kinds of records with a name of the session, and where it stands; the person's own goes first."""
+_NAMES = tuple(name for _, name in _TITLES)
 
 
 def found(files: Files) -> bool:
@@ -39,13 +40,16 @@ def entries(files: Files, zone: tzinfo | None) -> Iterator[Entry]:
 
 
 def _sessions(files: Files) -> list[str]:
-    return [name for name in files.names if name.endswith(".jsonl")]
+    """Return the names of sessions; those of subagents lie in folders of their own, or are called so."""
+    named = (name for name in files.names if name.endswith(".jsonl"))
+    return [name for name in named if not re.search(r"(?:^|/)(?:subagents/|agent-)", name)]
 
 
 def _is_session(files: Files, name: str) -> bool:
     with files.open(name) as stream:
-        first = list(islice(lines(stream), LOOKED_AT))
-    return any(isinstance(one, Mapping) and "type" in one and {"sessionId", "leafUuid"} & one.keys() for one in first)
+        first = [one for one in islice(lines(stream), LOOKED_AT) if isinstance(one, Mapping)]
+    kinds = {one.get("type") for one in first if {"sessionId", "message"} <= one.keys() or {*one} & set(_NAMES)}
+    return not kinds.isdisjoint(("user", "assistant", *dict(_TITLES)))
 
 
 def _operations(files: Files, name: str) -> tuple[Operation, ...]:
@@ -102,8 +106,12 @@ def _text(record: Mapping[str, Any]) -> str:
         return ""
     content = record["message"].get("content")
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    texts = [one.get("text") for one in blocks if isinstance(one, Mapping) and one.get("type") == "text"]
-    return "\n".join(text for text in texts if isinstance(text, str) and not _INJECTED.match(text.lstrip())).strip()
+    known = [block for block in blocks if isinstance(block, Mapping)]
+    if any(block.get("type") == "tool_result" for block in known):
+        return ""
+    texts = [block.get("text") for block in known if block.get("type") == "text"]
+    said = (text for text in texts if isinstance(text, str) and not _INJECTED.match(text.lstrip()))
+    return "\n\n".join(said).strip()
 
 
 KIND = Kind(

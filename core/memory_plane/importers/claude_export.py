@@ -136,7 +136,7 @@ def _doc(doc: Mapping[str, Any], project: str, id: str, at: datetime) -> Iterato
     for number, (heading, text) in enumerate(sections(doc.get("content") or "")):
         yield thought(
             AGENT,
-            [id, doc.get("uuid") or name, text],
+            [id, doc.get("uuid") or name, heading, text],
             titled(name, heading, text),
             at=at + timedelta(microseconds=number),  # the order of the text stays the order of time
             origin="external",

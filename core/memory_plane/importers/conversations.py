@@ -10,6 +10,7 @@ from typing import Literal
 from memory_plane import capture
 from memory_plane.capture import Turn, without_ours
 from memory_plane.importers.item import Skipped, clean, short, thought
+from memory_plane.importers.sections import LONGEST
 from memory_plane.types import OPEN_KINDS, Operation
 
 OPENING = 300
@@ -58,7 +59,7 @@ def operations(conversation: Conversation) -> tuple[Operation, ...]:
 def _about(conversation: Conversation) -> Operation:
     first = next((message.text for message in conversation.messages if message.role == "user"), "")
     title, opening = short(conversation.title, OPENING), short(without_ours(first), OPENING)
-    summary = clean(conversation.summary).strip()
+    summary = short(conversation.summary, LONGEST)
     if not (opening or summary):
         raise Skipped("nothing was said in it")
     if not (title or summary) and len(opening.split()) < _SMALL_TALK:

@@ -24,10 +24,7 @@ Progress = Callable[[int, int], None]
 State = Literal["imported", "already there", "skipped", "refused", "new"]
 
 BATCH = 100
-"""How many operations are stored in one transaction, more only where one entry has more.
-
-No more than `Plane.work_queue` finishes of what a crash cut short: then the next one finds the graph as it would be.
-"""
+"""How many operations are stored in one transaction, more only where one entry has more."""
 STALE = timedelta(days=30)
 """What is older, and was due no later, is no open item any more."""
 _NOT_ONE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -101,7 +98,7 @@ def take_in(plane: Plane, source: Source, total: int, progress: Progress) -> Ite
     begun = kept == fingerprint and place.isdecimal()
     done = int(place) if begun else 0
     if begun and done < total:  # what a crash left unread is read before what comes after it
-        plane.work_queue()
+        plane.finish()
     plane.keep_cursor(source.name, f"{fingerprint} {done}")
     entries = source.entries()
     for entry in islice(entries, done):

@@ -74,7 +74,7 @@ def _operations(files: Files, name: str, zone: tzinfo | None) -> tuple[Operation
     made = [
         thought(
             AGENT,
-            ["markdown", name, piece],
+            ["markdown", name, heading, piece],
             titled(title, heading, piece),
             at=at + timedelta(microseconds=number),  # the order of the text stays the order of time
             origin="user",

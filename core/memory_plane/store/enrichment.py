@@ -35,6 +35,12 @@ def due(connection: Connection, now: datetime, limit: int) -> list[tuple[str, in
     return [(plugin, seq, tries) for plugin, seq, tries in connection.execute(entries)]
 
 
+def cut_short(connection: Connection) -> list[tuple[int, int]]:
+    """Return (row, tries) of the memories that the inline plugins have yet to be asked about, oldest first."""
+    entries = select(_queue.c.seq, _queue.c.tries).where(_queue.c.plugin == INLINE).order_by(_queue.c.seq)
+    return [(seq, tries) for seq, tries in connection.execute(entries)]
+
+
 def depth(connection: Connection) -> int:
     """Return how many entries wait."""
     return connection.execute(select(func.count()).select_from(_queue)).scalar_one()
