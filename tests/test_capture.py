@@ -203,7 +203,7 @@ def test_long_sentence_is_cut_between_words() -> None:
 @pytest.mark.parametrize(
     ("prompt", "wanted"),
     [
-        ("Hey Claude, can you please fix the login bug?", "fix the login bug?"),
+        ("Hey Claude, can you please fix the login bug?", "fix the login bug"),
         ("Hi!\n\nThe export is broken. It shows a blank page.", "The export is broken."),
         ("```\nTraceback\n```\nwhy does this fail in CI", "why does this fail in CI"),
         ("<system-reminder>\nDeploy nothing today\n</system-reminder>\nmove the cron job", "move the cron job"),

@@ -110,15 +110,19 @@ def _tells(turn: Turn, text: str, found: Found) -> bool:
 
 
 def _question(turn: Turn, answered: Sequence[Sentence]) -> str | None:
-    """Return what the answer asks the person at its end, with the sentence before where it says little by itself."""
+    """Return what the answer asks the person at its end, with the sentence before where it says little by itself.
+
+    What is kept as a thought of its own is not told twice.
+    """
     for place in range(len(answered) - 1, max(len(answered) - 3, -1), -1):
         text = answered[place].text
         low = cues.folded(text)
         if not low.endswith(("?", "？")) or cues.against("courtesy", low) or cues.content(low) < _LEAST:
             continue
         before = answered[place - 1].text if place else ""
-        short = cues.content(low) < _VAGUE and before and not before.endswith(("?", "？"))
-        return f"{before} {text}" if short and len(before) + len(text) < TEXT else text
+        short = cues.content(low) < _VAGUE and 0 < len(before) < TEXT - len(text)
+        asked = before.endswith(("?", "？"))
+        return f"{before} {text}" if short and not asked and not cues.read(before, said="answer") else text
     return None
 
 

@@ -17,7 +17,7 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _LONGEST = 1_000
 """What is longer is no sentence."""
 _COMMAND = re.compile(r"/[\w:-]{1,40}")
-_IDEOGRAPHS = re.compile(r"[\u3400-\u9fff]")
+_IDEOGRAPH = re.compile(r"[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,9 @@ def against(name: str, low: str) -> bool:
 
 def content(low: str) -> int:
     """Count the words that say something, two characters of Chinese as one word."""
-    said = sum(1 for word in _WORD.findall(low) if word not in _talk() and len(word) > 1)
-    return said + len(_IDEOGRAPHS.findall(low)) // 2
+    plain = _IDEOGRAPH.sub(" ", low)
+    said = sum(1 for word in _WORD.findall(plain) if word not in _talk() and len(word) > 1)
+    return said + (len(low) - len(_IDEOGRAPH.sub("", low))) // 2
 
 
 def small_talk(prompt: str) -> bool:
@@ -82,7 +83,7 @@ def small_talk(prompt: str) -> bool:
 def to_the_point(sentence: str) -> str:
     """Return what somebody wants without "ok, can you please" before it."""
     filler = _compiled("talk.filler").match(folded(sentence))
-    return sentence[filler.end() :] if filler else sentence
+    return sentence[filler.end() :].rstrip("?") if filler else sentence
 
 
 @cache
