@@ -231,6 +231,19 @@ def test_long_conversations_leave_the_rest_to_the_next_poll(
     assert [len({one[1] for one in poller.told() if one[0] == "milestone"}) for _ in range(4)] == [10, 10, 10, 0]
 
 
+def test_very_long_conversation_comes_in_portions_too(antigravity: Antigravity) -> None:
+    a, poller = antigravity, Poller(antigravity)
+    for step in range(0, 240, 2):
+        a.write(
+            ID,
+            a.asked(step, a.at(500 - step), f"Fix bug {step}"),
+            a.said(step + 1, a.at(500 - step), f"Fixed bug {step}."),
+        )
+    told = [[one[1] for one in poller.told() if one[0] == "milestone"] for _ in range(4)]
+    assert [len(each) for each in told] == [50, 50, 20, 0]
+    assert [text for each in told for text in each] == [f"Fixed bug {step}." for step in range(0, 240, 2)]
+
+
 def test_locked_database_is_read_the_next_time(antigravity: Antigravity, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(summaries, "_PATIENCE", 0.01)
     a, poller = antigravity, Poller(antigravity)

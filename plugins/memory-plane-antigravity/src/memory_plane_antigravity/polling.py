@@ -17,12 +17,16 @@ from memory_plane_antigravity.summaries import Summary
 from memory_plane_antigravity.values import number, parsed
 
 MOST_CONVERSATIONS = 20
+MOST_TURNS = 50
+"""After this many turns the rest of a conversation waits for the next poll."""
 MOST_OPERATIONS = 200
 """After this many operations the other conversations wait for the next poll."""
 REMEMBERED = 32
 """How many conversations the cursor knows; of others that move, the turns after `floor` are told."""
 
 _VERSION = 1
+_UNKNOWN = -1
+"""The stamp of a conversation that is to be looked at again."""
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -118,17 +122,17 @@ def _is_due(seen: Seen | None, at: int, stamp: int, floor: int, now: datetime) -
 
 def _tell(moved: Moved, cursor: Cursor, now: datetime) -> Iterator[Operation]:
     """Yield what is new in a conversation, and note in the cursor that it was told."""
-    heard, over = _time(moved.at), True
+    heard, summary, over = _time(moved.at), moved.summary, True
     told = cursor.seen[moved.key].told if moved.key in cursor.seen else cursor.floor
-    summary, found = moved.summary, turns.exchanges(moved.conversation, moved.summary)
     running, killed = (summary.running, summary.killed) if summary else (False, False)
-    for exchange in found:
-        last, ended = exchange is found[-1], _microseconds(exchange.at or heard)
+    ended = [(_microseconds(one.at or heard), one) for one in turns.exchanges(moved.conversation, summary)]
+    due = [each for each in ended if each[0] > told or (each[0] == told and each is ended[-1])]  # its title may be new
+    for at, exchange in due[:MOST_TURNS]:
         over = turns.is_over(exchange, running=running, killed=killed, quiet=now - heard)
-        if ended > told or (last and ended == told):  # of a turn that was told, the title may be new
-            yield from turns.operations(moved.conversation, exchange, summary, heard=heard, over=over)
-        told = max(told, ended) if over else told
-    cursor.seen[moved.key] = Seen(moved.at, told, moved.stamp, int(not over))
+        yield from turns.operations(moved.conversation, exchange, summary, heard=heard, over=over)
+        told = max(told, at) if over else told
+    stamp = moved.stamp if len(due) <= MOST_TURNS else _UNKNOWN
+    cursor.seen[moved.key] = Seen(moved.at, told, stamp, int(not over))
 
 
 def _is_entry(value: Any) -> bool:
