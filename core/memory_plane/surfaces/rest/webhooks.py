@@ -33,6 +33,18 @@ _ERRORS = told(
 )
 
 
+_TAKES = {
+    "required": True,
+    "description": f"what the app posts, at most {MAX_EVENT:,} bytes",
+    "content": {
+        "application/json": {
+            "schema": {"type": "object", "properties": {}},
+            "example": {"type": "new-message", "data": {"guid": "A1B2", "text": "Can you review the lease?"}},
+        }
+    },
+}
+
+
 class Kept(BaseModel):
     """The event is on disk; the agent's plugin takes it in with the next round."""
 
@@ -48,21 +60,7 @@ def webhooks(plane: Plane, growth: Growth) -> APIRouter:
         status_code=202,
         response_model=Kept,
         summary="Hand in an event of an agent by its webhook",
-        openapi_extra={
-            "requestBody": {
-                "required": True,
-                "description": f"what the app posts, at most {MAX_EVENT:,} bytes",
-                "content": {
-                    "application/json": {
-                        "schema": {"type": "object", "properties": {}},
-                        "example": {
-                            "type": "new-message",
-                            "data": {"guid": "A1B2", "text": "Can you review the lease?"},
-                        },
-                    }
-                },
-            }
-        },
+        openapi_extra={"requestBody": _TAKES},
     )
     def take(request: Request, agent: str, secret: str, body: Body) -> Response:
         if request.scope.get(WEBHOOK) != agent:
