@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 from memory_plane.recall import graph, state
 from memory_plane.types import Fact, Graph, Node, OpenItem, Pulse, Thought
 
-ITEMS, THOUGHTS, EDGES, FACTS, PERSON_EDGES = 40, 40, 20, 400, 40
-PEOPLE, ABOUT = 24, 12
+ITEMS, THOUGHTS, EDGES, FACTS, PERSON_EDGES = 40, 40, 20, 400, 16
+PEOPLE, ABOUT = 16, 12
 """How much of each the pages are given at most; they show what fits."""
 
 

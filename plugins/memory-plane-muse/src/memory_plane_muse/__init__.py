@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import SettingsConfigDict
 
-from memory_plane.plugin_settings import PluginSettings
+from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict
 from memory_plane.plugins import Plugin, hookimpl
 from memory_plane.types import AgentInfo, Event, Ingested, Poll, Snapshot, View
-from memory_plane_muse import muse_code
-from memory_plane_muse.notes import AGENT
+from memory_plane_muse.agents import MUSE, MUSE_CODE
 
 if TYPE_CHECKING:
     import click
@@ -71,8 +69,8 @@ class MusePlugin(Plugin):
     settings_model = MuseSettings
     settings: MuseSettings
     agents = (
-        AgentInfo(id=AGENT, interests=("people", "introductions", "commitments", "messages", "contacts")),
-        AgentInfo(id=muse_code.AGENT, interests=("coding", "software engineering", "pull requests")),
+        AgentInfo(id=MUSE, interests=("people", "introductions", "commitments", "messages", "contacts")),
+        AgentInfo(id=MUSE_CODE, interests=("coding", "software engineering", "pull requests")),
     )
 
     @hookimpl
@@ -80,9 +78,11 @@ class MusePlugin(Plugin):
         """Take in what webhooks and hooks brought, and look at the sources."""
         if isinstance(cue, Poll):
             return self._sources.poll(cue.cursor)
-        if cue.agent == muse_code.AGENT:
+        if cue.agent == MUSE_CODE:
+            from memory_plane_muse import muse_code
+
             return Ingested(operations=muse_code.operations(cue))
-        return Ingested(operations=self._sources.event(cue)) if cue.agent == AGENT else None
+        return Ingested(operations=self._sources.event(cue)) if cue.agent == MUSE else None
 
     @hookimpl
     def render(self, snapshot: Snapshot) -> Iterable[View]:
@@ -94,7 +94,7 @@ class MusePlugin(Plugin):
     @hookimpl
     def integrate(self, machine: Machine) -> Iterator[Integration]:
         """Declare how messages and Muse Code are connected."""
-        from memory_plane_muse import imessage
+        from memory_plane_muse import imessage, muse_code
 
         given = self.settings
         yield imessage.integration(machine, chat_db=given.chat_db, server=given.bluebubbles, dossiers=given.dossiers)

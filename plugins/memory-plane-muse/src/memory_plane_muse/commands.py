@@ -13,9 +13,9 @@ from memory_plane import presence, webhooks
 from memory_plane.errors import MemoryPlaneError
 from memory_plane.integration import Machine
 from memory_plane_muse import chatdb, muse_code
+from memory_plane_muse.agents import MUSE
 from memory_plane_muse.bluebubbles import BlueBubbles, Unanswered
 from memory_plane_muse.imessage import ANSWERS
-from memory_plane_muse.notes import AGENT
 
 if TYPE_CHECKING:
     from memory_plane_muse import MuseSettings
@@ -39,8 +39,8 @@ def _webhook(settings: MuseSettings) -> click.Command:
         """
         home, at = session.settings.home, _hub(session, hub)
         server = _server(settings) if register else None
-        secret = webhooks.renew_secret(home, AGENT) if renew else webhooks.ensure_secret(home, AGENT)
-        address = at + webhooks.path(AGENT, secret)
+        secret = webhooks.renew_secret(home, MUSE) if renew else webhooks.ensure_secret(home, MUSE)
+        address = at + webhooks.path(MUSE, secret)
         if server is None:
             click.echo(address)
             return
@@ -94,7 +94,7 @@ def _hub(session: Any, given: str | None) -> str:
 def _registered(server: BlueBubbles, address: str) -> str:
     """Register an address once, and take away those of ours that have another secret."""
     try:
-        ours = [one for one in server.webhooks() if f"/ingest/{AGENT}/" in str(one.get("url"))]
+        ours = [one for one in server.webhooks() if f"/ingest/{MUSE}/" in str(one.get("url"))]
         for old in ours:
             if old.get("url") != address and isinstance(old.get("id"), int):
                 server.remove_webhook(old["id"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from memory_plane.integration import Access, Check, Integration, Machine
+from memory_plane_muse.agents import MUSE
 from memory_plane_muse.chatdb import REMEDY
-from memory_plane_muse.notes import AGENT
 
 ANSWERS = "BlueBubbles answers"
 
@@ -26,7 +26,7 @@ def integration(machine: Machine, *, chat_db: Path | None, server: str | None, d
         checks.append(Check(what=ANSWERS, command=command, shows=ANSWERS, remedy=remedy))
     sources = [source for source in (chat_db, server, dossiers) if source is not None]
     return Integration(
-        agent=AGENT,
+        agent=MUSE,
         name="Muse (messages and dossiers)",
         found=str(sources[0] if sources else here or ""),
         checks=tuple(checks),

@@ -10,9 +10,10 @@ from typing import Any
 from uuid import uuid5
 
 from memory_plane.types import NAMESPACE, Operation, Origin
+from memory_plane_muse.agents import MUSE
 from memory_plane_muse.dossiers import Dossier, Folder
 from memory_plane_muse.due import due_in
-from memory_plane_muse.notes import AGENT, ME
+from memory_plane_muse.notes import ME
 
 Known = dict[str, dict[str, list[Any]]]
 """By file and entry: what stood there, in short, and when it was written, in milliseconds since 1970."""
@@ -71,7 +72,7 @@ def _said(file: str, dossier: Dossier, entries: dict[str, _Entry], known: dict[s
         at = int(dossier.at.timestamp() * 1000)
         known[name] = [digest, at]
         id = _id(file, name, digest, at)
-        yield Operation(id=id, op=entry.op, agent=AGENT, created_at=dossier.at, body=entry.body)
+        yield Operation(id=id, op=entry.op, agent=MUSE, created_at=dossier.at, body=entry.body)
 
 
 def _gone(
@@ -83,8 +84,8 @@ def _gone(
         op, body = "retract", {"target": target}
         if name.startswith("task:"):
             op, body = "resolve", {"item": target, "status": "done" if name in finished else "dropped"}
-        id = str(uuid5(NAMESPACE, f"{AGENT}:gone:{target}"))
-        yield Operation(id=id, op=op, agent=AGENT, created_at=at, body=body)
+        id = str(uuid5(NAMESPACE, f"{MUSE}:gone:{target}"))
+        yield Operation(id=id, op=op, agent=MUSE, created_at=at, body=body)
 
 
 def _task(words: str) -> str:
@@ -92,7 +93,7 @@ def _task(words: str) -> str:
 
 
 def _id(file: str, name: str, digest: str, at: int) -> str:
-    return str(uuid5(NAMESPACE, f"{AGENT}:dossier:{file}:{name}:{digest}:{at}"))
+    return str(uuid5(NAMESPACE, f"{MUSE}:dossier:{file}:{name}:{digest}:{at}"))
 
 
 def _is_mark(value: Any) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 from memory_plane import capture
 from memory_plane.integration import SERVER, Edit, Entry, Integration, Machine, first_found
 from memory_plane.types import Event, Operation
+from memory_plane_muse.agents import MUSE_CODE
 
-AGENT = "muse-code"
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")
 _PROMPT, _STOP = "UserPromptSubmit", "Stop"
 _VERSION = "schema_version"
@@ -30,7 +30,7 @@ def operations(event: Event) -> tuple[Operation, ...]:
     folder, turn = _text(payload, "cwd"), _text(payload, "turn_id", "turnId")
     return capture.operations(
         capture.Turn(
-            agent=AGENT,
+            agent=MUSE_CODE,
             session=_text(payload, "session_id", "sessionId"),
             id=f"{turn}:{name}" if turn else "",
             at=getattr(event, "at", None) or datetime.now(UTC),
@@ -48,7 +48,7 @@ def integration(machine: Machine) -> Integration:
     settings = folder / "settings.json"
     edits, steps = _server(settings, machine) if program or settings.exists() else ((), ())
     return Integration(
-        agent=AGENT,
+        agent=MUSE_CODE,
         name="Muse Code",
         found=first_found(program, settings),
         edits=edits,
@@ -60,7 +60,8 @@ def integration(machine: Machine) -> Integration:
 def hooks(machine: Machine) -> str:
     """Return the text of a project's `.muse/hooks.json` that tells Memory Plane of each turn."""
     groups = {
-        name: [{"hooks": [{"type": "command", "command": machine.hook(AGENT, name), "timeout": 10}]}] for name in EVENTS
+        name: [{"hooks": [{"type": "command", "command": machine.hook(MUSE_CODE, name), "timeout": 10}]}]
+        for name in EVENTS
     }
     return json.dumps({"hooks": groups}, indent=2, ensure_ascii=False) + "\n"
 
@@ -85,7 +86,7 @@ def _server(settings: Path, machine: Machine) -> tuple[tuple[Edit, ...], tuple[s
         )
     if found.keys() >= _KEYS:
         return (), (f"{settings} has both mcpServers and mcp_servers; keep one of them, then run setup again",)
-    command = machine.mcp(AGENT)
+    command = machine.mcp(MUSE_CODE)
     # A required server that does not start would end every session; it is so by default.
     server = {"transport": "stdio", "command": command[0], "args": list(command[1:]), "mode": "optional"}
     key = "mcpServers" if "mcpServers" in found else "mcp_servers"

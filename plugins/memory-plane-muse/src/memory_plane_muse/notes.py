@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from uuid import uuid5
 
 from memory_plane.types import EPOCH, NAMESPACE, Kind, Operation
+from memory_plane_muse.agents import MUSE
 from memory_plane_muse.message import Message
 from memory_plane_muse.names import Names
 from memory_plane_muse.worth import Found, Sort, worth
 
-AGENT = "muse"
 ME = "me"
 """What the person whose messages these are is called, as in the graph."""
 SEEN, ASKED = 400, 200
@@ -113,7 +113,7 @@ class Notes:
             return
         id = _id(message.guid, message.edited)
         self._made[id] = Operation(
-            id=id, op="thought", agent=AGENT, created_at=message.at, body=self._body(message, found)
+            id=id, op="thought", agent=MUSE, created_at=message.at, body=self._body(message, found)
         )
         for known, most in ((state.seen, SEEN), (self._told, SEEN)):
             known.pop(message.guid, None)
@@ -144,12 +144,12 @@ class Notes:
         return {key: value for key, value in body.items() if value}
 
     def _add(self, op: str, key: str, at: datetime, body: dict[str, Any]) -> None:
-        id = str(uuid5(NAMESPACE, f"{AGENT}:{key}"))
-        self._made[id] = Operation(id=id, op=op, agent=AGENT, created_at=at, body=body)
+        id = str(uuid5(NAMESPACE, f"{MUSE}:{key}"))
+        self._made[id] = Operation(id=id, op=op, agent=MUSE, created_at=at, body=body)
 
 
 def _id(guid: str, edit: int) -> str:
-    return str(uuid5(NAMESPACE, f"{AGENT}:imessage:{guid}:{edit}"))
+    return str(uuid5(NAMESPACE, f"{MUSE}:imessage:{guid}:{edit}"))
 
 
 def _moment(message: Message) -> datetime:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from memory_plane.pages import NOTICE, escape
 from memory_plane.types import Edge, Fact, Node, OpenItem, Snapshot, Thought, View
-from memory_plane_muse.notes import AGENT, ME
+from memory_plane_muse.agents import MUSE
+from memory_plane_muse.notes import ME
 
 FOLDER = "dossiers"
 BYTES = 4 * 1024
@@ -20,7 +21,7 @@ _QUOTES = str.maketrans("“”", '""')
 
 def pages(snapshot: Snapshot) -> Iterator[View]:
     """Yield a page for each person, bounded and the same bytes for the same state."""
-    for person in snapshot.people(AGENT):
+    for person in snapshot.people(MUSE):
         if person.name.casefold() == ME:
             continue
         name = person.slug.removeprefix("node:person:") or person.id
