@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -205,3 +206,37 @@ def test_queued_text_that_is_held_is_in_no_offline_answer(home: Path) -> None:
         assert [one.value for one in client.facts()] == ["Oslo"]
         client.release(held.id, agent="user")
         assert {one.value for one in client.facts()} == {"Oslo", "4711"}
+
+
+# --- time alone ----------------------------------------------------------------------------------------------------
+
+
+def test_pages_are_made_anew_when_an_item_wakes_up_or_falls_due(plane: Plane) -> None:
+    item, start = hand_over(plane), datetime.now(UTC)
+    plane.snooze(item, start + timedelta(hours=2), agent="grok")
+    plane.post("Send the deck", agent="muse", kind="commitment", due_at=start + timedelta(hours=4))
+    assert [plane.wake(start + timedelta(hours=hour)) for hour in range(6)] == [False, False, True, False, True, False]
+
+
+def test_pages_are_made_anew_when_a_focus_becomes_stale(make_plane: Callable[..., Plane]) -> None:
+    plane = make_plane(stale_after_minutes=90)
+    plane.heartbeat(agent="grok", focus="Reading")
+    start = datetime.now(UTC)
+    assert [plane.wake(start + timedelta(hours=hour)) for hour in range(4)] == [False, False, True, False]
+
+
+def test_closed_items_wake_nobody(plane: Plane) -> None:
+    item, start = hand_over(plane), datetime.now(UTC)
+    plane.snooze(item, start + timedelta(hours=1), agent="grok")
+    plane.resolve(item, agent="grok")
+    assert not plane.wake(start + timedelta(hours=2))
+
+
+def test_item_that_woke_up_is_in_the_brief_on_the_disk(plane: Plane) -> None:
+    item = hand_over(plane)
+    plane.snooze(item, datetime.now(UTC) + timedelta(seconds=0.3), agent="grok")
+    assert TEXT not in brief(plane, "grok")
+    page, deadline = plane.home / "brief" / "grok.md", monotonic() + 10
+    while TEXT not in page.read_text("utf-8") and monotonic() < deadline:
+        plane.wake()
+    assert page.read_text("utf-8").count(TEXT) == 1

@@ -806,7 +806,12 @@ def test_end_waits_for_no_job_for_ever() -> None:
 
 
 def test_hub_has_a_job_for_all_that_may_wait(make_plane: MakePlane) -> None:
-    alone = ["the outbox", "the intake of plugin 'wren'", "the queue of deferred plugins"]
+    alone = [
+        "the outbox",
+        "the intake of plugin 'wren'",
+        "the queue of deferred plugins",
+        "the pages that time has changed",
+    ]
     assert [name for name, _ in jobs(make_plane(WrenPlugin()))] == alone
     met = make_plane(WrenPlugin(), sync={"url": "https://nas.example:8788"})
     assert [name for name, _ in jobs(met)] == [*alone, "the exchange with https://nas.example:8788"]

@@ -25,6 +25,7 @@ from memory_plane.settings import Settings
 from memory_plane.store import cursors, derivations, enrichment, feed, forgetting, log, marks, rebuild
 from memory_plane.store.feed import NOTHING, Delivery
 from memory_plane.types import (
+    EPOCH,
     KINDS,
     Changes,
     Event,
@@ -83,6 +84,7 @@ class Plane(Writes):
             self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         schema.ensure(self.database)
         self.watchers: list[Watcher] = []
+        self._woken = EPOCH + timedelta(days=1)
         if plugins is not None:
             self.plugins = plugins
 
@@ -420,6 +422,16 @@ class Plane(Writes):
     def render(self) -> list[Path]:
         """Render the pages now; return the files that changed."""
         return self._renderer.render()
+
+    def wake(self, now: datetime | None = None) -> bool:
+        """Have the pages rendered if time alone has changed them since the last call; say whether it has."""
+        since, self._woken = self._woken, now or datetime.now(UTC)
+        stale_after = timedelta(minutes=self.settings.stale_after_minutes)
+        with self.database.reading() as connection:
+            stirred = state.stirred(connection, since, self._woken, stale_after)
+        if stirred:
+            self._renderer.mark_dirty()
+        return stirred
 
     def page(self, name: str) -> str:
         """Return a page such as `PULSE.md` or `brief/grok.md`, rendered fresh; raise `Refused` for an unknown one."""

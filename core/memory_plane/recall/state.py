@@ -95,6 +95,19 @@ _held = Prepared(
     .order_by(_log.c.created_at.desc(), _log.c.id.desc())
     .limit(_limit)
 )
+_since, _until = (bindparam(name, type_=_items.c.due_at.type) for name in ("since", "until"))
+_stirred = Prepared(
+    select(func.count())
+    .select_from(_items)
+    .where(
+        models.is_open,
+        or_(
+            and_(_items.c.snoozed_until > _since, _items.c.snoozed_until <= _until),
+            and_(_items.c.due_at > _since, _items.c.due_at <= _until),
+        ),
+    )
+)
+_gone_stale = Prepared(select(func.count()).select_from(_agents).where(_agents.c.at > _since, _agents.c.at <= _until))
 
 
 def heartbeats(connection: Connection, now: datetime, stale_after: timedelta) -> tuple[Heartbeat, ...]:
@@ -138,6 +151,13 @@ def _items_by(*filters: str) -> Prepared:
 def items_total(connection: Connection, now: datetime) -> int:
     """Return how many items are open and not snoozed."""
     return int(_open_count.scalar(connection, now=now))
+
+
+def stirred(connection: Connection, since: datetime, until: datetime, stale_after: timedelta) -> bool:
+    """Whether in this time, without any write, an open item woke up or fell due, or a focus became stale."""
+    if _stirred.scalar(connection, since=since, until=until):
+        return True
+    return bool(_gone_stale.scalar(connection, since=since - stale_after, until=until - stale_after))
 
 
 def thoughts(connection: Connection, limit: int) -> tuple[Thought, ...]:

@@ -88,6 +88,7 @@ def jobs(plane: Plane) -> Iterable[Job]:
     for source in plane.sources():
         yield f"the intake of plugin {source!r}", partial(plane.ingest, source)
     yield "the queue of deferred plugins", plane.work_queue
+    yield "the pages that time has changed", plane.wake
     if plane.settings.sync.url is not None:
         yield f"the exchange with {plane.settings.sync.url}", partial(sync.meet, plane)
 
