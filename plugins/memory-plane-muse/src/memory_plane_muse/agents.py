@@ -1,0 +1,5 @@
+"""Whom this plugin speaks for; they stand alone, so that a plugin that is only loaded imports nothing more."""
+
+from __future__ import annotations
+
+MUSE, MUSE_CODE = "muse", "muse-code"
