@@ -18,6 +18,7 @@ from functools import partial
 from ipaddress import ip_address
 from itertools import takewhile
 from pathlib import Path
+from shutil import copy
 from threading import Event as Flag
 from threading import Thread
 from time import monotonic
@@ -46,6 +47,7 @@ from memory_plane.surfaces.hub import (
 )
 from memory_plane.surfaces.rounds import Rounds, jobs
 from memory_plane.surfaces.strangers import who_listens
+from memory_plane.testing.hub import HubProcess
 from memory_plane.types import AgentInfo, Event, Ingested, Poll
 
 SECONDS = 60
@@ -55,48 +57,21 @@ COMMAND = [sys.executable, "-m", "memory_plane"]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and sessions of POSIX")
 
 MakePlane = Callable[..., Plane]
-Start = Callable[..., "Hub"]
+Start = Callable[..., HubProcess]
 Detach = Callable[..., subprocess.CompletedProcess[str]]
 
 
-class Hub:
-    """A hub in the foreground, and what it said first."""
-
-    def __init__(self, home: Path, *options: str) -> None:
-        self.home = home
-        self.process = subprocess.Popen(
-            [*COMMAND, "--home", str(home), "up", *(options or ("--port", "0"))],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-        )
-        assert self.process.stdout is not None
-        self.first_line = self.process.stdout.readline()
-        found = re.search(r"https?://\S+", self.first_line)
-        assert found is not None, self.process.communicate(timeout=SECONDS)
-        self.url = found.group()
-
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str, str]:
-        """Send a signal and return exit code, output and errors."""
-        self.process.send_signal(number)
-        output, errors = self.process.communicate(timeout=SECONDS)
-        return self.process.returncode, output, errors
-
-    def post(self, text: str) -> httpx.Response:
-        """Post a thought over MCP."""
-        call = {"name": "memory_post_thought", "arguments": {"text": text}}
-        return httpx.post(
-            f"{self.url}/mcp/muse",
-            json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call},
-            headers=trusted(self.home),
-            timeout=SECONDS,
-            trust_env=False,
-        )
-
-
 def trusted(home: Path) -> dict[str, str]:
-    return {"authorization": f"Bearer {read_token(home)}", "accept": "application/json, text/event-stream"}
+    return {"authorization": f"Bearer {read_token(home)}"}
+
+
+def post(hub: HubProcess, text: str, agent: str = "muse") -> str:
+    """Post a thought and return the state of its receipt."""
+    said = {"agent": agent, "text": text}
+    answer = httpx.post(
+        f"{hub.url}/api/thought", json=said, headers=trusted(hub.home), timeout=SECONDS, trust_env=False
+    )
+    return str(answer.json()["state"])
 
 
 def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -110,18 +85,17 @@ def healthy(url: str) -> bool:
 
 
 @pytest.fixture
-def start(home: Path) -> Iterator[Start]:
+def start(home: Path, empty_database: Path) -> Iterator[Start]:
     """Start hubs; whatever still runs at the end is killed."""
-    hubs: list[Hub] = []
+    hubs: list[HubProcess] = []
 
-    def begin(*options: str, at: Path = home) -> Hub:
-        hubs.append(Hub(at, *options))
+    def begin(*options: str, at: Path = home) -> HubProcess:
+        hubs.append(HubProcess(at, *options, database=empty_database))
         return hubs[-1]
 
     yield begin
     for hub in hubs:
-        hub.process.kill()
-        hub.process.communicate(timeout=SECONDS)
+        hub.kill()
 
 
 @pytest.fixture
@@ -146,7 +120,7 @@ def test_hub_serves_until_a_signal_and_leaves_nothing_behind(home: Path, start: 
     assert abs(datetime.now(UTC) - datetime.fromisoformat(said.started_at)) < timedelta(seconds=SECONDS)
     assert stat.S_IMODE((home / "hub.json").stat().st_mode) == 0o600
     assert healthy(hub.url)
-    assert hub.post("hello").json()["result"]["structuredContent"]["state"] == "stored"
+    assert post(hub, "hello") == "stored"
 
     code, output, errors = hub.stop(number)
 
@@ -162,10 +136,10 @@ def test_hub_serves_until_a_signal_and_leaves_nothing_behind(home: Path, start: 
 def test_request_under_way_is_answered_before_the_end(home: Path, start: Start) -> None:
     hub = start()
     url = httpx.URL(hub.url)
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()
+    body = json.dumps({"agent": "muse", "text": "the last word"}).encode()
     headers = trusted(home) | {"host": f"{url.host}:{url.port}", "content-type": "application/json"}
     lines = [f"{name}: {value}" for name, value in headers.items()]
-    head = ["POST /mcp/muse HTTP/1.1", *lines, f"content-length: {len(body)}", "expect: 100-continue", "", ""]
+    head = ["POST /api/thought HTTP/1.1", *lines, f"content-length: {len(body)}", "expect: 100-continue", "", ""]
     with socket.create_connection((url.host, url.port or 0), timeout=SECONDS) as connection:
         connection.sendall("\r\n".join(head).encode())
         assert connection.recv(100).startswith(b"HTTP/1.1 100 ")
@@ -218,24 +192,36 @@ HANGING = """if True:
 """
 
 
+def call_rest(url: str, home: Path) -> None:
+    httpx.get(f"{url}/api/recall?q=x", headers=trusted(home), timeout=SECONDS, trust_env=False)
+
+
+def call_mcp(url: str, home: Path) -> None:
+    call = {"name": "memory_recall", "arguments": {"query": "x"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    headers = trusted(home) | {"accept": "application/json, text/event-stream"}
+    httpx.post(f"{url}/mcp/muse", json=body, headers=headers, timeout=SECONDS, trust_env=False)
+
+
 @posix
-def test_call_that_hangs_does_not_hold_the_end_up(home: Path) -> None:
+@pytest.mark.parametrize("call", [call_rest, call_mcp])
+def test_call_that_hangs_does_not_hold_the_end_up(
+    home: Path, empty_database: Path, call: Callable[[str, Path], None]
+) -> None:
+    copy(empty_database, home / "memory.db")
     command = [sys.executable, "-c", HANGING]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
         assert process.stdout is not None
         found = re.search(r"http://\S+", process.stdout.readline())
         assert found is not None
-        call = {"name": "memory_recall", "arguments": {"query": "x"}}
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
 
         def ask() -> None:
             with suppress(httpx.HTTPError):
-                httpx.post(f"{found[0]}/mcp/muse", json=body, headers=trusted(home), timeout=SECONDS, trust_env=False)
+                call(found[0], home)
 
         asking = Thread(target=ask)
         asking.start()
-        while process.stdout.readline() != "called\n":
-            pass
+        assert "called\n" in process.stdout
         process.terminate()
         assert process.wait(SECONDS / 2) == 0
         asking.join(SECONDS)
@@ -243,8 +229,8 @@ def test_call_that_hangs_does_not_hold_the_end_up(home: Path) -> None:
 
 
 @posix
-def test_second_hub_of_a_home_is_told_who_has_it(home: Path, start: Start) -> None:
-    hub = start()
+def test_second_hub_of_a_home_is_told_who_has_it(shared_hub: HubProcess) -> None:
+    hub, home = shared_hub, shared_hub.home
     for arguments in (("up", "--port", "0"), ("up", "--detach", "--port", "0")):
         second = run(home, *arguments)
         assert (second.returncode, second.stdout) == (1, "")
@@ -257,25 +243,24 @@ def test_second_hub_of_a_home_is_told_who_has_it(home: Path, start: Start) -> No
 
 
 @posix
-def test_two_homes_have_two_hubs(home: Path, tmp_path: Path, start: Start) -> None:
-    first, second = start(), start(at=tmp_path / "other home")
-    assert first.post("one").status_code == second.post("two").status_code == 200
+def test_two_homes_have_two_hubs(home: Path, start: Start, shared_hub: HubProcess, agent: str) -> None:
+    assert post(start(), "one") == post(shared_hub, "two", agent) == "stored"
     assert "two" not in run(home, "recall", "two").stdout
 
 
 @posix
 def test_hub_that_was_killed_is_in_nobodys_way(home: Path, start: Start) -> None:
-    killed = start()
-    assert killed.post("kept").json()["result"]["structuredContent"]["state"] == "stored"
-    killed.stop(signal.SIGKILL)
+    hub = start()
+    assert post(hub, "kept") == "stored"
+    hub.kill()
     assert presence.read(home) is not None
     assert presence.running(home) is None
     assert "no hub is up" in run(home, "down").stderr
 
-    again = start()
+    hub.start()
     said = presence.running(home)
     assert said is not None
-    assert said.pid == again.process.pid
+    assert said.pid == hub.process.pid
     assert "kept" in run(home, "recall", "kept").stdout
 
 
@@ -444,14 +429,12 @@ def talk_for_ever(connection: socket.socket) -> None:
         connection.sendall(b"x")
 
 
-def test_port_of_another_home_is_named_as_such(home: Path, tmp_path: Path, start: Start) -> None:
-    other = start(at=tmp_path / "other")
-    port = httpx.URL(other.url).port
-    refused = run(home, "up", "--port", str(port))
+def test_port_of_another_home_is_named_as_such(home: Path, shared_hub: HubProcess) -> None:
+    refused = run(home, "up", "--port", str(shared_hub.port))
     assert refused.returncode == 1
     assert refused.stderr == (
-        f"memory-plane: port {port} on 127.0.0.1 is in use by the hub of another home (Memory Plane {__version__});"
-        " stop it or set hub.port to another one\n"
+        f"memory-plane: port {shared_hub.port} on 127.0.0.1 is in use by the hub of another home"
+        f" (Memory Plane {__version__}); stop it or set hub.port to another one\n"
     )
     assert "did not start: port" in (home / "logs" / "hub.log").read_text("utf-8")
 
@@ -583,9 +566,7 @@ def test_hub_with_a_certificate_speaks_tls_and_nothing_else(
         assert client.get(f"{hub.url}/mcp/muse").status_code == 401
     with pytest.raises(httpx.HTTPError):
         healthy(hub.url.replace("https", "http"))
-    port = httpx.URL(hub.url).port
-    assert port is not None
-    assert who_listens("127.0.0.1", port) == f"the hub of another home (Memory Plane {__version__})"
+    assert who_listens("127.0.0.1", hub.port) == f"the hub of another home (Memory Plane {__version__})"
     assert hub.stop()[0] == 0
 
 
@@ -596,24 +577,23 @@ def test_other_machine_trusts_the_certificate_of_a_hub_and_keeps_a_plain_hub_of_
     (home / "config.toml").write_text(
         f"[hub]\ncertificate = {json.dumps(str(certificate[0]))}\nkey = {json.dumps(str(certificate[1]))}\n", "utf-8"
     )
-    nas, token = start(), read_token(home)
-    assert token is not None
+    nas = start()
     laptop, guest = tmp_path / "laptop", tmp_path / "guest"
     for place, table in ((laptop, "sync"), (guest, "hub")):
         place.mkdir()
-        named = {"url": nas.url, "token": token, "certificate": str(certificate[0])}
+        named = {"url": nas.url, "token": nas.token, "certificate": str(certificate[0])}
         lines = (f"{key} = {json.dumps(value)}\n" for key, value in named.items())
         (place / "config.toml").write_text(f"[{table}]\n{''.join(lines)}", "utf-8")
 
     assert run(guest, "post", "Ann likes tea").stdout.startswith("stored ")
-    own = start("--port", "0", at=laptop)
+    own = start(at=laptop)
     assert own.url.startswith("http://")
     assert run(laptop, "sync").returncode == 0
     assert "Ann likes tea" in run(laptop, "recall", "tea").stdout
 
     (laptop / "config.toml").write_text("", "utf-8")  # who trusts no such certificate gets nothing
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MEMORY_PLANE_SYNC__TOKEN", token)
+        patch.setenv("MEMORY_PLANE_SYNC__TOKEN", nas.token)
         assert "certificate" in run(laptop, "sync", nas.url).stderr.lower()
 
 
@@ -623,15 +603,14 @@ def test_hub_answers_to_the_names_of_the_settings_and_to_no_other(
 ) -> None:
     monkeypatch.setenv("MEMORY_PLANE_HUB__NAMES", '["hub.example"]')
     hub = start()
-    port = httpx.URL(hub.url).port
     for name, code in (("hub.example", 200), ("evil.example", 421)):
-        named = {"host": f"{name}:{port}"}
+        named = {"host": f"{name}:{hub.port}"}
         assert httpx.get(f"{hub.url}/health", headers=named, timeout=SECONDS, trust_env=False).status_code == code
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux answers to all addresses of loopback")
 def test_hub_at_another_address_of_loopback_is_called_by_it(home: Path, start: Start) -> None:
-    hub = start("--host", "127.0.0.2", "--port", "0")
+    hub = start("--host", "127.0.0.2")
     assert healthy(hub.url)
     assert run(home, "post", "Ann likes tea").stdout.startswith("stored ")
     assert not (home / "memory-plane.log").exists()  # which would say that the hub is none of ours
@@ -851,7 +830,8 @@ IDLE = """if True:
 
 
 @posix
-def test_hub_answers_before_it_loads_what_serves_mcp(home: Path) -> None:
+def test_hub_answers_before_it_loads_what_serves_mcp(home: Path, empty_database: Path) -> None:
+    copy(empty_database, home / "memory.db")
     with subprocess.Popen([sys.executable, "-c", IDLE], stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
         assert process.stdout is not None
         assert "False\n" in takewhile(lambda line: line != "True\n", process.stdout)

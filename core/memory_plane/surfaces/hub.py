@@ -93,7 +93,6 @@ def _serve(plane: Plane, host: str, listener: socket.socket, certificate: Certif
         except SystemExit:  # uvicorn's word for a failed start
             raise MemoryPlaneError("the hub could not start; the log says why") from None
         finally:
-            server.watch.cancel()
             later.cancel()
             presence.remove(plane.home)
             if warming.is_alive():
@@ -107,8 +106,9 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._announce = announce
         self._end_streams = end_streams
-        self.watch = Timer(LAST_ANSWERS + PATIENCE, _leave)
-        self.watch.daemon = True
+        # Never cancelled: a call that hangs holds up the process, too, when the server has given it up.
+        self._watch = Timer(LAST_ANSWERS + PATIENCE, _leave)
+        self._watch.daemon = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to answer, then say so."""
@@ -118,7 +118,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams of events, answer what is under way, and stop."""
-        self.watch.start()
+        self._watch.start()
         self._end_streams()
         await super().shutdown(sockets)
 
