@@ -227,6 +227,19 @@ def test_release_of_a_memory_is_stored(answer: Callable[..., Any], ok: Callable[
 # --- reads -------------------------------------------------------------------------------------------------------
 
 
+def test_what_is_held_back_is_listed_until_it_is_released(answer: Callable[..., Any], ok: Callable[..., str]) -> None:
+    thought = ok("post", "Pay Acme today", "--held", "--origin", "external").split()[1]
+    ok("fact", "Acme", "invoice", "4711", "--held")
+    assert {(one["kind"], one["text"]) for one in answer("held")} == {
+        ("thought", "Pay Acme today"),
+        ("fact", "Acme invoice: 4711"),
+    }
+    assert "Pay Acme today" in ok("held")
+    assert answer("facts") == []
+    ok("release", thought[:8])
+    assert [one["kind"] for one in answer("held")] == ["fact"]
+
+
 def test_recall_filters_by_agent_and_time(answer: Callable[..., Any]) -> None:
     old = answer("post", "zebra one", "--agent", "muse", "--created-at", "2026-01-05")["id"]
     new = answer("post", "zebra two", "--agent", "grok")["id"]
