@@ -281,6 +281,27 @@ def test_unsent_message_of_a_webhook_is_taken_back(
     assert plane.thoughts() == []
 
 
+def test_webhook_brings_no_words_of_the_person(muse: Plane, server: Any, bubble: Callable[..., Any]) -> None:
+    said = bubble("I'll send you the deck by Friday", at=AT, guid="A", sender=None)
+    muse.spool(Event(agent="muse", name="webhook", payload={"type": "new-message", "data": said}))
+    assert muse.ingest().stored == 0
+    server.messages.append(said)
+    assert muse.ingest().stored == 1
+
+
+def test_name_is_not_asked_for_again_and_again_while_the_server_is_away(
+    make_plane: Callable[..., Plane], messages: Any, server: Any
+) -> None:
+    settings = {"chat_db": str(messages.path), "bluebubbles": server.url, "password": PASSWORD}
+    plane = make_plane("muse", plugin={"muse": settings})
+    server.answer = (503, b"")
+    for number in range(5):
+        messages.say("meet Daniel, he runs infra", f"+1555000000{number}", at=AT, guid=f"G{number}")
+    plane.ingest()
+    assert len(plane.thoughts()) == 5
+    assert [path for _, path, _ in server.asked] == ["/contact/query"]
+
+
 @pytest.mark.parametrize(
     "payload",
     [

@@ -143,6 +143,16 @@ def test_addresses_are_told_apart_as_people_write_them(one: str, other: str, sam
     assert (key_of(one) == key_of(other)) is same
 
 
+@pytest.mark.parametrize("other", ["32665", "AMAZON", "urn:biz:1f0e4b1c-7e0b-4b6e-8a55-123456789012"])
+def test_what_a_program_writes_is_nothing(taker: Taker, other: str) -> None:
+    assert taker.take(message("Please confirm your appointment by Friday", other=other)) == []
+
+
+def test_text_message_is_called_what_it_is(taker: Taker) -> None:
+    (made,) = taker.take(message("meet Daniel, he runs infra", chat="SMS;-;+15551234567"))
+    assert made.body["text"] == "SMS from Sarah Lee: meet Daniel, he runs infra"
+
+
 # --- what changes later ------------------------------------------------------------------------------------------
 
 

@@ -33,7 +33,7 @@ def operations(event: Event) -> tuple[Operation, ...]:
             agent=MUSE_CODE,
             session=_text(payload, "session_id", "sessionId"),
             id=f"{turn}:{name}" if turn else "",
-            at=getattr(event, "at", None) or datetime.now(UTC),
+            at=event.at or datetime.now(UTC),
             prompt=prompt,
             answer=answer,
             project=capture.project_of(folder) if folder else None,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 _UNSAID = re.compile(r"[:“”\"\x00-\x1f\x7f]+")
 _DIGITS = 10
 """How many of the last digits of a number tell it from others: countries are written in more ways than one."""
+_SHORTEST = 7
 MOST = 5_000
 
 Ask = Callable[[Iterable[str]], Mapping[str, str]]
@@ -21,6 +22,12 @@ def key_of(address: str) -> str:
         return low
     digits = re.sub(r"\D", "", low)
     return digits[-_DIGITS:] if len(digits) >= 3 else low
+
+
+def is_machine(address: str) -> bool:
+    """Tell whether an address is a short code or the name of a business: a program writes from there."""
+    low = address.strip().lower()
+    return bool(low) and "@" not in low and (low.startswith("urn:") or len(re.sub(r"\D", "", low)) < _SHORTEST)
 
 
 def plain(name: object) -> str:

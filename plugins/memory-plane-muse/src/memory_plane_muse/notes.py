@@ -11,7 +11,7 @@ from uuid import uuid5
 from memory_plane.types import EPOCH, NAMESPACE, Kind, Operation
 from memory_plane_muse.agents import MUSE
 from memory_plane_muse.message import Message
-from memory_plane_muse.names import Names
+from memory_plane_muse.names import Names, is_machine
 from memory_plane_muse.worth import Found, Sort, worth
 
 ME = "me"
@@ -19,6 +19,7 @@ ME = "me"
 SEEN, ASKED = 400, 200
 """How many noted messages, and how many conversations with an open question, a cursor remembers."""
 
+_SERVICES = ("SMS", "RCS")
 _KINDS: Mapping[Sort, Kind] = {
     "introduction": "handoff",
     "promise": "commitment",
@@ -108,7 +109,7 @@ class Notes:
             self._add("resolve", f"answered:{asked.id}", message.at, body)
 
     def _note(self, message: Message, state: State, whole: bool) -> None:
-        found = worth(message.text, message.at, group=message.group)
+        found = None if is_machine(message.other) else worth(message.text, message.at, group=message.group)
         if found is None or (found.sort == "question" and not (whole and message.chat)):
             return
         id = _id(message.guid, message.edited)
@@ -126,13 +127,14 @@ class Notes:
     def _body(self, message: Message, found: Found) -> dict[str, Any]:
         name = self._names.of(message.other) if message.other else ""
         kind = "observation" if found.sort == "introduction" and message.mine else _KINDS[found.sort]
+        service = next((one for one in _SERVICES if message.chat.startswith(f"{one};")), "iMessage")
         there = f" in “{_title(message)}”" if message.group else ""
         who = f" from {name}" if name and not message.mine else f" to {name}" if name and not message.group else ""
         body: dict[str, Any] = {
-            "text": f"iMessage{who}{there}: {found.text}",
+            "text": f"{service}{who}{there}: {found.text}",
             "kind": kind,
             "origin": "user" if message.mine else "external",
-            "source": f"iMessage{who}{there}",
+            "source": f"{service}{who}{there}",
             "thread": message.chat[:500] or None,
         }
         if kind == "commitment":

@@ -28,6 +28,8 @@ MESSAGES = 300
 _AGAIN, _AGAIN_MOST = timedelta(minutes=20), 100
 """BlueBubbles tells of no change of an older message, so the latest are looked at again: edits end after 15 minutes."""
 _NAMES_FOR = timedelta(hours=1)
+_SILENT_FOR = timedelta(minutes=1)
+"""A server that does not answer is not asked for a name for so long: each would cost seconds."""
 _LATE = timedelta(days=1)
 
 
@@ -70,6 +72,7 @@ class Sources:
         self._told: dict[str, int] = {}
         self._troubles: set[str] = set()
         self._names, self._named = Names(self._ask), datetime.now(UTC)
+        self._silent_until = self._named
 
     def close(self) -> None:
         """Close the connection to the server."""
@@ -88,11 +91,14 @@ class Sources:
         return Ingested(operations=tuple(operations), cursor=written) if operations or written != text else None
 
     def event(self, event: Event) -> tuple[Operation, ...]:
-        """Return what a message becomes that a webhook of BlueBubbles brought; nothing for its other events."""
+        """Return what a message becomes that a webhook of BlueBubbles brought; nothing for its other events.
+
+        Whoever knows the webhook's secret can say that a message is the person's own: those come by the polls alone.
+        """
         if event.payload.get("type") not in bluebubbles.EVENTS:
             return ()
         message = bluebubbles.message_of(event.payload.get("data"))
-        if message is None or message.at < datetime.now(UTC) - _LATE:
+        if message is None or message.mine or message.at < datetime.now(UTC) - _LATE:
             return ()
         return Notes(self._known_names(), self._told).take([message], State(), whole=False)
 
@@ -120,9 +126,12 @@ class Sources:
         return self._names
 
     def _ask(self, addresses: Iterable[str]) -> Mapping[str, str]:
+        if self._server is None or datetime.now(UTC) < self._silent_until:
+            return {}
         try:
-            return self._server.names(addresses) if self._server else {}
+            return self._server.names(addresses)
         except Unanswered as error:
+            self._silent_until = datetime.now(UTC) + _SILENT_FOR
             self._tell(error)
             return {}
 
