@@ -80,9 +80,12 @@ class Machine:
 
     def hook(self, agent: str, event: str) -> str:
         """Return the one line that an agent's hook runs: the stand-alone shim, by absolute paths, quoted."""
-        shim = Path(__file__).with_name("hook.py")
-        words = (self.python, "-S", str(shim), agent, event, str(self.plane))
+        words = self.shim(agent, event)
         return subprocess.list2cmdline(words) if self.platform == "win32" else shlex.join(words)
+
+    def shim(self, agent: str, *event: str) -> Command:
+        """Return the words of that line, for an agent that takes a list; without an event it goes before the last."""
+        return (self.python, "-S", str(Path(__file__).with_name("hook.py")), agent, *event, str(self.plane))
 
     def _absolute(self, path: str) -> Path:
         return self.home / path.removeprefix("~").lstrip("/\\") if path.startswith("~") else Path(path)

@@ -84,7 +84,7 @@ def _tools(body: dict[str, Any]) -> Iterator[str]:
         for declared in tool.get("functionDeclarations", ()):
             yield declared["name"]
         if tool.get("type") == "namespace":
-            yield from (f"{tool['name']}{inner['name']}" for inner in tool.get("tools", ()))
+            yield from (f"{tool['name']}::{inner['name']}" for inner in tool.get("tools", ()))
         elif name := tool.get("name") or tool.get("function", {}).get("name"):
             yield name
 
@@ -202,11 +202,11 @@ def _completions(said: str | ToolCall, stream: bool) -> list[Event]:
 
 def _responses(said: str | ToolCall) -> list[Event]:
     if isinstance(said, ToolCall):
-        space, _, name = said.name.rpartition("__")
+        space, _, name = said.name.rpartition("::")
         item: dict[str, Any] = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "status": "completed"}
         item |= {"name": name, "arguments": json.dumps(said.arguments)}
         if space:
-            item["namespace"] = f"{space}__"
+            item["namespace"] = space
     else:
         item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed"}
         item["content"] = [{"type": "output_text", "text": said, "annotations": []}]

@@ -64,7 +64,8 @@ class Person:
 class Agent:
     """A real agent: `prepare` gives it a scripted model, `ask` takes a whole turn, `shows` is what it says of us.
 
-    `finds` is what its model calls first, where the tools of servers are not offered before they are looked for.
+    `finds` is what its model calls first, where the tools of servers are not offered before they are looked for, and
+    `calls` what it calls instead of a tool of ours, where it has one tool for those of all servers.
     """
 
     id: str
@@ -72,6 +73,7 @@ class Agent:
     ask: Callable[[Person, str], str]
     shows: Callable[[Person], str]
     finds: tuple[ToolCall, ...] = ()
+    calls: Callable[[ToolCall], ToolCall] = lambda call: call
 
 
 # --- one agent after the other -----------------------------------------------------------------------------------
@@ -147,6 +149,9 @@ AGENTS: Mapping[str, Agent] = {
             _grok,
             lambda person, prompt: person.run("grok", "--always-approve", "-p", prompt),
             lambda person: person.run("grok", "mcp", "doctor", "--json"),
+            calls=lambda call: ToolCall(
+                "use_tool", {"tool_name": f"{SERVER}__{call.name}", "tool_input": call.arguments}
+            ),
         ),
         Agent(
             "instinct",

@@ -75,7 +75,7 @@ def test_what_a_turn_did_is_in_the_memory(agent: Agent, person: Person) -> None:
 def test_call_of_a_tool_reaches_the_memory(agent: Agent, person: Person) -> None:
     person.plane("up", "--detach", "--port", "0")
     call = ToolCall("memory_post_thought", {"text": "Rob prefers invoices in euros", "kind": "decision"})
-    with Endpoint([*agent.finds, call, "Noted."]) as endpoint:
+    with Endpoint([*agent.finds, agent.calls(call), "Noted."]) as endpoint:
         agent.prepare(person, endpoint.url)
         person.plane("setup", agent.id, "--yes")
         agent.ask(person, "Remember how Rob wants his invoices, please")

@@ -1,0 +1,39 @@
+"""What the hooks of the agents of the table deliver, turned into operations."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from memory_plane.capture import Turn, project_of
+from memory_plane.capture import operations as captured
+from memory_plane.types import Event, Operation
+from memory_plane_clients import table
+
+
+def operations(event: Event, *, now: datetime) -> tuple[Operation, ...]:
+    """Return what an event says: nothing where the table has no turn for it."""
+    row = table.rows().get(event.agent, {})
+    wanted = row.get("turns", {}).get(event.name)
+    if wanted is None:
+        return ()
+    said = table.fields(row, event.payload, wanted)
+    return captured(
+        Turn(
+            agent=event.agent,
+            session=said.get("session", ""),
+            id=said.get("turn", ""),
+            at=event.at or _time(said.get("at", "")) or now,
+            prompt=said.get("prompt", ""),
+            answer=said.get("answer", ""),
+            project=project_of(said.get("folder", "")),
+        )
+    )
+
+
+def _time(text: str) -> datetime | None:
+    """Read a time as ISO 8601 or in milliseconds since 1970."""
+    try:
+        at = datetime.fromtimestamp(int(text) / 1000, UTC) if text.isdecimal() else datetime.fromisoformat(text)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
