@@ -45,7 +45,7 @@ format: $(DEV_STAMP)
 	$(PY) -m ruff format .
 
 # The other tests whose length is that of tests/conftest.py.
-LONGER := $(patsubst %,tests/test_%.py,api_schema convergence import mcp_process)
+LONGER := $(patsubst %,tests/test_%.py,api_schema convergence import import_driver import_sources mcp_process)
 drill: $(DEV_STAMP)
 	DRILL=long $(PY) -m pytest -v --durations=0 tests/drills $(LONGER) $(ARGS)
 
