@@ -54,8 +54,18 @@ elif Path(sys.argv[1] + ".broken").exists():
     sys.exit("the tool is broken, token=ghp_0123456789abcdefghijABCDEFGHIJ012345")
 else:
     held = [*held, *rest] if act == "add" else [one for one in held if one not in rest]
+    if Path(sys.argv[1] + ".noting").exists():
+        held = [*(one for one in held if one != "noted"), "noted"]
     list.write_text("\\n".join(held) + "\\n" if held else "")
 """
+
+
+def _second(tool: tuple[str, ...], servers: Path) -> Call:
+    """Return one more call that changes the same file."""
+    add, remove = (*tool, "add", "more"), (*tool, "remove", "more")
+    return Call(
+        what="heron add more", do=(add,), undo=(remove,), asks=(*tool, "show"), shows="more", touches=(servers,)
+    )
 
 
 class HeronPlugin(Plugin):
@@ -64,7 +74,7 @@ class HeronPlugin(Plugin):
     agents = (AgentInfo(id="heron"), AgentInfo(id="crow"), AgentInfo(id="owl"))
     server: Any = MappingProxyType({"command": "mp"})
 
-    quiet = False
+    quiet = more = False
 
     @hookimpl
     def integrate(self, machine: Machine) -> Iterator[Integration]:
@@ -93,6 +103,7 @@ class HeronPlugin(Plugin):
                     shows=SERVER,
                     touches=(base / "servers",),
                 ),
+                *([_second(tool, base / "servers")] if self.more else ()),
             ),
             checks=(
                 Check(what="Heron lists it", command=(*tool, "show"), shows=SERVER, remedy="memory-plane setup heron"),
@@ -426,6 +437,37 @@ def test_call_that_somebody_took_back_is_made_again(run: Run, person: Path) -> N
     run("setup", "heron", "--yes")
     (person / ".heron" / "servers").write_text("other\n")
     assert states(run("setup", "heron", "--yes", "--json")) == {"heron": "set up"}
+    assert (person / ".heron" / "servers").read_text().split() == ["other", SERVER]
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_what_an_agents_command_notes_besides_goes_with_our_change(
+    run: Run, person: Path, heron: HeronPlugin, more: bool
+) -> None:
+    heron.more = more
+    (person / ".heron" / "servers.noting").touch()
+    before = tree(person)
+    run("setup", "heron", "--yes")
+    assert "noted" in (person / ".heron" / "servers").read_text().split()
+    run("uninstall", "heron", "--yes")
+    assert tree(person) == before
+
+
+def test_what_somebody_noted_there_meanwhile_stays(run: Run, person: Path) -> None:
+    (person / ".heron" / "servers.noting").touch()
+    run("setup", "heron", "--yes")
+    with (person / ".heron" / "servers").open("a") as file:
+        file.write("mine\n")
+    run("setup", "heron", "--yes")
+    run("uninstall", "heron", "--yes")
+    assert (person / ".heron" / "servers").read_text().split() == ["other", "mine", "noted"]
+
+
+def test_old_bytes_do_not_come_back_where_a_command_failed(run: Run, person: Path) -> None:
+    run("setup", "heron", "--yes")
+    (person / ".heron" / "servers.broken").touch()
+    result = run("uninstall", "heron", "--yes")
+    assert "the tool is broken" in result.output
     assert (person / ".heron" / "servers").read_text().split() == ["other", SERVER]
 
 

@@ -148,7 +148,8 @@ class Call:
     """What the agent's own command does better than an edit.
 
     It is done when `asks`, which changes nothing, ends with 0 and prints `shows`. `touches` are the files that the
-    commands change: they are backed up, and get their old bytes back where undoing leaves them the same in meaning.
+    commands change: they are backed up, and get their old bytes back if nobody else has changed them meanwhile, or if
+    undoing leaves them the same in meaning.
     `environment` is added to that of the process, `folder` is where it runs.
     """
 

@@ -54,14 +54,7 @@ def setup(planned: Plan, manifest: Manifest) -> None:
 
 def uninstall(planned: Plan, manifest: Manifest) -> list[str]:
     """Take out what is ours as planned; return what could not be taken back and why."""
-    complaints = []
-    for call in planned.calls:
-        try:
-            calls.undo(call)
-            for path in call.touches:
-                _put_back(path, manifest)
-        except Kept as error:
-            complaints.append(str(error))
+    complaints = list(_undo(planned, manifest))
     with _all_or_nothing(manifest) as undo:
         for change in planned.changes:
             _write(change, manifest, undo)
@@ -74,6 +67,24 @@ def uninstall(planned: Plan, manifest: Manifest) -> list[str]:
             manifest.files[str(change.found.place)] = replace(known, after=digest(change.after))
     manifest.save()
     return complaints
+
+
+def _undo(planned: Plan, manifest: Manifest) -> Iterator[str]:
+    """Undo the calls, and give the files that they touched their old bytes; yield what could not be done and why."""
+    others = {path.resolve() for one in manifest.others(planned.agent).values() for path in _paths(one.edit)}
+    touched = dict.fromkeys(path for call in planned.calls for path in call.touches)
+    as_left = {path for path in touched if path.resolve() not in others and _is_as_left(path, manifest)}
+    for call in planned.calls:
+        try:
+            calls.undo(call)
+        except Kept as error:
+            as_left -= set(call.touches)
+            yield str(error)
+    for path in touched:
+        try:
+            _put_back(path, manifest, alone=path in as_left)
+        except Kept as error:
+            yield str(error)
 
 
 def _note(change: Change, manifest: Manifest) -> None:
@@ -91,9 +102,15 @@ def _note(change: Change, manifest: Manifest) -> None:
 
 
 def _note_touched(found: Found, manifest: Manifest) -> None:
-    now = files.look(found.place)
-    if now.data != found.data and str(found.place) not in manifest.files:
-        manifest.files[str(found.place)] = FileRecord(manifest.keep(found.data), digest(now.data))
+    """Keep what a file held before an agent's command changed it, and what it held then, if nobody else changed it."""
+    place, now = str(found.place), files.look(found.place)
+    known = manifest.files.get(place)
+    if now.data == found.data:
+        return
+    if known is None:
+        manifest.files[place] = FileRecord(manifest.keep(found.data), digest(now.data))
+    elif known.after == digest(found.data):
+        manifest.files[place] = replace(known, after=digest(now.data))
 
 
 def _write(change: Change, manifest: Manifest, undo: list[Callable[[], None]]) -> None:
@@ -110,13 +127,23 @@ def _unwrite(written: Found, change: Change, folders: Iterable[Path]) -> None:
     _remove_folders(map(str, folders))
 
 
-def _put_back(path: Path, manifest: Manifest) -> None:
-    """Give a file that an agent's command changed its old bytes, if it means again what it did."""
+def _is_as_left(path: Path, manifest: Manifest) -> bool:
+    """Tell whether a file holds the very bytes that the agent's commands left, with what they note there besides."""
+    try:
+        found = files.look(path)
+    except Kept:
+        return False
+    known = manifest.files.get(str(found.place))
+    return known is not None and known.after == digest(found.data)
+
+
+def _put_back(path: Path, manifest: Manifest, *, alone: bool) -> None:
+    """Give a file its old bytes, if only the agent's commands changed it, or it means again what it did."""
     found = files.look(path)
     known = manifest.files.get(str(found.place))
     if known is not None:
         before = manifest.kept(known.before)
-        if before != found.data and edits.same_meaning(path, found.data, before):
+        if before != found.data and (alone or edits.same_meaning(path, found.data, before)):
             files.write(found, before, found.mode)
 
 

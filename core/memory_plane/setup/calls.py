@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from memory_plane.integration import Call, Check, Command
@@ -19,6 +20,12 @@ def is_done(call: Call) -> bool:
     """Tell whether what the call changes is changed already."""
     code, said = _run(call.asks, call.folder, call.environment)
     return code == 0 and call.shows in said
+
+
+def are_done(asked: Sequence[Call]) -> list[bool]:
+    """Ask of several calls at once: an agent may take seconds to start."""
+    with ThreadPoolExecutor(max_workers=max(1, len(asked))) as pool:
+        return list(pool.map(is_done, asked))
 
 
 def do(call: Call) -> None:

@@ -151,7 +151,7 @@ def _setup(integration: Integration, manifest: Manifest, desk: Desk, *, take_ove
         return Plan(integration.agent, integration.name, refused=tuple(refused), records=tuple(own.values()))
     wished = [edit for edit in integration.edits if isinstance(edit, Call)]
     renewed = [edit for edit in wished if key(edit) in own and own[key(edit)].edit != edit]
-    missing = [edit for edit in wished if edit in renewed or not calls.is_done(edit)]
+    missing = [edit for edit, done in zip(wished, calls.are_done(wished), strict=True) if edit in renewed or not done]
     known = [Record(edit) for edit in wished if edit in missing or key(edit) in own]
     notes += [f"{edit.what} is done already; uninstall leaves it" for edit in wished if Record(edit) not in known]
     return Plan(
