@@ -49,7 +49,8 @@ def test_point_is_taken_in_once_and_again_when_its_file_changes(folder: Path) ->
 def test_what_says_nothing_is_left_out(folder: Path) -> None:
     text = (
         f"---\nname: x\n---\n# A heading of many words\n\n- **{FIRST}** <!-- project: path:/w -->\n"
-        "- [a link only](x.md)\n- ok\n\n<!-- a comment\n\nof two paragraphs that say much -->\n\n| a | table of | things |\r\n"
+        "- [a link only](x.md)\n- ok\n\n"
+        "<!-- a comment\n\nof two paragraphs that say much -->\n\n| a | table of | things |\r\n"
     )
     (folder / "MEMORY.md").write_text(text, "utf-8")
     assert texts(read(folder)) == [FIRST]
