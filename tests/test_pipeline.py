@@ -186,7 +186,7 @@ def test_deferred_plugin_that_is_gone_is_given_up_in_the_end(make_plane: MakePla
     assert plane.status().waiting == 0
 
 
-class Killed(BaseException):
+class Killed(KeyboardInterrupt):
     """What ends a process, which no guard catches."""
 
 

@@ -87,6 +87,12 @@ def test_facts_are_told_newest_first_and_only_while_current(connection: Connecti
     assert [fact.value for fact in state.facts(connection, key="CITY", limit=1)] == ["Oslo"]
 
 
+def test_old_thoughts_that_are_taken_in_late_are_no_news(connection: Connection, write: Write) -> None:
+    for number, hour in ((0, 9), (1, 8), (2, -9000)):
+        route(connection, write(text=f"thought {number}", hour=hour), 0.9)
+    assert [one.text for one in state.attended(connection, "grok", minimum=0.5, limit=2)] == ["thought 0", "thought 1"]
+
+
 def test_scorer_is_told_of_every_agent_but_the_author(connection: Connection, write: Write) -> None:
     write("heartbeat", agent="grok", focus="the Rust parser")
     write(agent="claude", text="milk?", kind="question", to="grok")

@@ -17,6 +17,9 @@ from memory_plane.store.items import ASSERTED
 from memory_plane.store.names import folded
 from memory_plane.types import Fact, Heartbeat, Memory, OpenItem, Thought
 
+LATELY = 300
+"""How many of the newest thoughts may be news to an agent: old ones that are taken in late are none."""
+
 _log, _thoughts, _items = models.operations, models.thoughts, models.items
 _facts, _agents, _attention = models.facts, models.agent_heartbeats, models.attention
 _thought = (_log.c.id, _thoughts.c.agent, _thoughts.c.kind, _log.c.text, _thoughts.c.at, _thoughts.c.origin)
@@ -57,13 +60,14 @@ _over = exists().where(
         and_(_attention.c.reason == ADDRESSED, func.lower(_items.c.addressee) != bindparam("agent")),
     ),
 )
+_lately = select(_thoughts.c.seq).order_by(_thoughts.c.at.desc()).limit(LATELY)
 _worthy = (
     select(*_thought, *_marked, _attention.c.score, _attention.c.reason)
     .join(_thoughts, _thoughts.c.seq == _attention.c.seq)
     .join(_log, _log.c.seq == _attention.c.seq)
     .where(_attention.c.agent == bindparam("agent"), _attention.c.score >= bindparam("minimum"), _thoughts.c.visible)
-    .where(~_over)
-    .order_by(_attention.c.seq.desc())
+    .where(_attention.c.seq.in_(_lately), ~_over)
+    .order_by(_thoughts.c.at.desc(), _log.c.id.desc())
     .limit(_limit)
 )
 _naming = Prepared(
