@@ -30,6 +30,8 @@ help:
 run: $(RUN_STAMP)
 	$(PY) -m memory_plane up
 
+# The tests start hundreds of processes; without its bytecode each would compile the whole of Memory Plane.
+test drill: export PYTHONDONTWRITEBYTECODE :=
 test: $(DEV_STAMP)
 	$(PY) -m pytest -n auto --dist worksteal $(ARGS)
 
@@ -47,7 +49,7 @@ format: $(DEV_STAMP)
 # The other tests whose length is that of tests/conftest.py.
 LONGER := $(patsubst %,tests/test_%.py,api_schema convergence import import_driver import_sources mcp_process)
 drill: $(DEV_STAMP)
-	DRILL=long $(PY) -m pytest -v --durations=0 tests/drills $(LONGER) $(ARGS)
+	DRILL=long $(PY) -m pytest -v --durations=0 tests/drills tests/faults $(LONGER) $(ARGS)
 
 # Most systems carry a Node.js older than 22; the wheel of it needs no root and no second package manager.
 test-clients: export PATH := $(CURDIR)/.clients/node/bin:$(PATH)

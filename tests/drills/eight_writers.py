@@ -20,7 +20,7 @@ from random import Random
 from threading import Event, Thread
 from time import monotonic
 
-from memory_plane import Client, outbox, remote
+from memory_plane import Client, bodies, outbox, pipeline, plane, plugins, remote, rendering
 from memory_plane.testing.hub import HubProcess
 from memory_plane.types import Receipt
 
@@ -29,7 +29,7 @@ SECONDS = 120
 PAUSE = 0.01
 SHORT, LONG = b".", b"!"
 
-assert outbox and remote  # loaded once, before the writers are forked
+assert bodies and outbox and pipeline and plane and plugins and remote and rendering  # loaded before the forks
 
 
 def say(writer: int, number: int, receipt: Receipt) -> None:
