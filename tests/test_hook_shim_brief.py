@@ -318,9 +318,28 @@ def test_hooks_that_run_at_the_same_time_give_each_line_once(home: Path) -> None
 def test_one_turn_in_three_registrations_of_grok_is_given_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROK_HOOK_EVENT", "post_tool_use")
     write_brief(home, "grok", PAGE)
-    three = [("grok", "PostToolUse"), ("claude-code", "PostToolUse"), ("cursor", "postToolUse")]
+    three = [("grok", "PostToolUse"), ("claude-code", "PostToolUse"), ("cursor", "afterAgentResponse")]
     assert at_once(three, sessionId="s-1")["- call Ann"] == 1
     assert spool.waiting(home) == []
+
+
+def test_what_grok_reads_in_its_rules_at_a_start_is_not_given_again(home: Path) -> None:
+    write_brief(home, "grok", PAGE)
+    assert answer("grok", "SessionStart", sessionId="s-1", source="new") == {}
+    assert answer("grok", "PostToolUse", sessionId="s-1") == {}
+    write_brief(home, "grok", f"{PAGE}\n- Dora paid it")
+    assert given("grok", "PostToolUse") == f"{TITLE}\n\n## Told\n\n- Dora paid it"
+
+
+def test_helper_of_grok_is_given_nothing_beyond_its_rules(home: Path) -> None:
+    write_brief(home, "grok", PAGE)
+    assert answer("grok", "PostToolUse", sessionId="s-2", subagentType="explore") == {}
+
+
+def test_session_that_grok_resumes_is_given_what_its_rules_did_not_hold(home: Path) -> None:
+    write_brief(home, "grok", PAGE)
+    assert answer("grok", "SessionStart", sessionId="s-1", source="load") == {}
+    assert given("grok", "PostToolUse") == PAGE
 
 
 # --- the notes about what was given ------------------------------------------------------------------------------

@@ -54,11 +54,16 @@ _INTO = {  # where an agent takes what the others did; all are asked in the way 
 }
 _STARTS = ("SessionStart", "sessionStart", "TaskStart", "TaskResume", "PreInvocation")
 _STARTS_ANEW = ("compact", "resume", "clear", "fork", "TaskResume")
+_READ = {("grok", "SessionStart", "new"), ("grok", "SessionStart", "startup")}  # it reads the page there by itself
 _FORGETS = ("PreCompact", "preCompact", "PreCompress")
 _NO_ENTRY = ("#", "- … ")  # headings, and how much is left out
 _SESSION = ("conversation_id", "conversationId", "session_id", "sessionId", "taskId")
 # What Grok and Cursor call the events for which they run the hooks of others.
-_EVENTS = {("grok", "beforeSubmitPrompt"): "UserPromptSubmit", ("cursor", "UserPromptSubmit"): "beforeSubmitPrompt"}
+_EVENTS = {
+    ("grok", "afterAgentResponse"): "PostToolUse",
+    ("grok", "beforeSubmitPrompt"): "UserPromptSubmit",
+    ("cursor", "UserPromptSubmit"): "beforeSubmitPrompt",
+}
 
 _TOKENS = {begin: least for least, begins in (  # how tokens begin, and how many signs follow at least
     (10, "xox xapp-"),
@@ -124,14 +129,16 @@ def _inform(home: str, agent: str, event: str, fields: dict[str, str], answers: 
     if event in _FORGETS and session:
         os.unlink(note)
     form = _INTO.get(agent, _INTO[""]).get(event)
-    if not form or (event == "PreInvocation" and fields.get("invocationNum") != "0"):
+    read = (agent, event, fields.get("source")) in _READ
+    apart = "subagentType" in fields or (event == "PreInvocation" and fields.get("invocationNum") != "0")
+    if apart or not (form or read):
         return
     brief = _brief(home, agent)
     news = [brief if event in _STARTS else ""]  # where nothing can be noted
     if brief and session:
         anew = event in _STARTS_ANEW or fields.get("source") in _STARTS_ANEW
         _quietly(lambda: news.append(_news(note, brief, anew)))
-    if news[-1]:
+    if form and news[-1]:
         answers.append(form.replace("%event", event).replace("%brief", _quoted(news[-1])))
 
 
