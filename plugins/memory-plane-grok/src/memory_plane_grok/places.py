@@ -1,0 +1,28 @@
+"""Where Grok Build and the app of Grok Bot keep their files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memory_plane.integration import Machine
+
+
+def grok_home(machine: Machine, named: Path | None = None) -> Path:
+    """Return the folder of Grok Build: the one that the settings name, else that of its own variable."""
+    return named.expanduser() if named else machine.folder("GROK_HOME", ".grok")
+
+
+def bot_app(machine: Machine) -> Path:
+    """Return the folder in which the app of Grok Bot keeps what belongs to its user."""
+    if machine.platform == "darwin":
+        base = machine.home / "Library" / "Application Support"
+    elif machine.platform == "win32":
+        base = machine.folder("APPDATA", "AppData/Roaming")
+    else:
+        base = machine.folder("XDG_CONFIG_HOME", ".config")
+    return base / "Grok Bot"
+
+
+def bot_data(machine: Machine) -> Path:
+    """Return the folder with the app's copy of the chats."""
+    return bot_app(machine) / "sand-client-persistence"
