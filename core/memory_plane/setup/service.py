@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
 
 from memory_plane.errors import MemoryPlaneError
+from memory_plane.setup.files import replace
 
 MARK = "Written by `memory-plane service install`"
 """Stands in each file that is ours; one without it is somebody else's and left alone."""
@@ -257,17 +257,8 @@ def _first_complaint(commands: Iterable[Command]) -> str | None:
 def _write(path: Path, content: bytes) -> None:
     """Put a file in place, whole or not at all."""
     path = path.resolve()  # what is a link stays one
-    draft = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        replace(path, content, 0o644)
     except OSError as error:
         raise MemoryPlaneError(f"{path}: cannot be written: {error.strerror}") from None
