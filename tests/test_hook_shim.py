@@ -146,7 +146,8 @@ class HeronPlugin(Plugin):
 
 def test_payload_waits_in_the_spool(home: Path) -> None:
     assert answer(run(*STOP, stdin=TYPICAL)) == {}
-    assert events(home) == [Event(agent="claude-code", name="Stop", payload=PAYLOAD)]
+    (event,) = events(home)
+    assert event == Event(agent="claude-code", name="Stop", payload=PAYLOAD, at=event.at)
 
 
 @pytest.mark.parametrize("stdin", STRANGE.values(), ids=STRANGE)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
     from memory_plane.settings import Settings
 
 logger = logging.getLogger(__name__)
+
+MINUTE = timedelta(minutes=1)
+OTHERS = 5.0
+"""Seconds to wait for another process that takes in events of the same plugin; what it leaves is for the next time."""
 
 _HEARD = 200
 """How many of the newest thoughts an agent may have heard of and repeat."""
@@ -55,7 +62,7 @@ class Taker(Protocol):
         ...
 
 
-class _Queue:
+class Queue:
     """An outbox that takes what comes in; each operation is sent to where the memory is."""
 
     def __init__(self, client: Client, plugins: PluginManager) -> None:
@@ -76,7 +83,7 @@ def send_events(client: Client, plugins: PluginManager) -> IngestReport:
     No plugin is polled: where it was read up to is known to a database alone.
     """
     known = plugins.failures
-    events, queued = take_events(_Queue(client, plugins), None)
+    events, queued = take_events(Queue(client, plugins))
     new = [failure for failure in plugins.failures if not any(failure is one for one in known)]
     return IngestReport(events=events, polled=0, stored=queued, enriched=0, failures=tuple(map(str, new)))
 
@@ -87,22 +94,92 @@ def sources(plane: Plane) -> tuple[str, ...]:
     return tuple(info.name for info in running if info.agents or "ingest" in info.hooks)
 
 
-def take_events(plane: Taker, plugin: str | None) -> tuple[int, int]:
-    """Turn the spooled events of one plugin's agents, or of all, into operations; return how many of both."""
+def take_events(
+    taker: Taker, plugin: str | None = None, paths: Sequence[Path] | None = None, recent: Recent | None = None
+) -> tuple[int, int]:
+    """Turn the spooled events of one plugin's agents, or of all, into operations; return how many of both.
+
+    `paths` are the files to look at, by default all that wait; what `recent` knows is dropped as said already.
+    """
     events = stored = 0
-    owners = {agent: info.name for info in plane.plugins.infos() if info.state == "active" for agent in info.agents}
-    for path, event in spool.read(plane.home):
-        if event is None:
-            spool.set_aside(path)
+    for owner, files in by_plugin(taker, paths).items():
+        if plugin not in (None, owner):
             continue
-        owner = owners.get(event.agent)
-        if owner is None or plugin not in (None, owner):  # it waits for its plugin
-            continue
-        taken = _take_event(plane, event, owner)
-        spool.failed(path) if taken is None else spool.done(path)
-        events += taken is not None
-        stored += taken or 0
+        for count in _take_files(taker, owner, files, recent or Recent()):
+            events += 1
+            stored += count
     return events, stored
+
+
+def by_plugin(taker: Taker, paths: Sequence[Path] | None = None) -> dict[str, list[Path]]:
+    """Return which plugin each event is for, by default of all that wait; those under "" wait for theirs."""
+    if paths is None:
+        spool.sweep(taker.home)
+        paths = spool.waiting(taker.home)
+    owners = {agent: info.name for info in taker.plugins.infos() if info.state == "active" for agent in info.agents}
+    found: dict[str, list[Path]] = {}
+    for path in paths:
+        found.setdefault(owners.get(spool.agent_of(path), ""), []).append(path)
+    return found
+
+
+def _take_files(taker: Taker, owner: str, files: Sequence[Path], recent: Recent) -> Iterator[int]:
+    """Yield how many operations each event became that was taken in."""
+    with _alone(taker.home, owner) as alone:
+        for path, event in spool.load(files) if alone else ():
+            if event is None:
+                spool.set_aside(path)
+            elif recent.has(event):
+                spool.done(path)
+                yield 0
+            elif owner:
+                taken = _take_event(taker, event, owner)
+                if taken is None:
+                    spool.failed(path)
+                else:
+                    spool.done(path)
+                    recent.add(event)
+                    yield taken
+
+
+@contextmanager
+def _alone(home: Path, plugin: str) -> Iterator[bool]:
+    """Tell whether no other thread or process takes in the events of a plugin meanwhile."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(home / f".intake-{plugin or 'none'}.lock", mode=0o600)
+    try:
+        lock.acquire(timeout=OTHERS)
+    except Timeout:
+        yield False
+        return
+    except OSError as error:  # a home that cannot be written has no other who could remove an event
+        logger.warning("the intake of plugin %r cannot be locked: %s", plugin, error)
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
+class Recent:
+    """The events of the last minute: an agent that has three registrations says each turn three times, to the byte."""
+
+    def __init__(self) -> None:
+        self._heard: dict[int, datetime] = {}
+
+    def has(self, event: Event) -> bool:
+        """Tell whether the same was said in the minute before."""
+        before = self._heard.get(_hash(event))
+        return before is not None and event.at is not None and event.at - before < MINUTE
+
+    def add(self, event: Event) -> None:
+        """Note what was said, and forget what was said more than a minute before."""
+        if (at := event.at) is not None:
+            self._heard = {key: when for key, when in self._heard.items() if at - when < MINUTE} | {_hash(event): at}
+
+
+def _hash(event: Event) -> int:
+    return hash((event.agent, event.name, json.dumps(event.payload, sort_keys=True)))
 
 
 def poll(plane: Plane, plugin: str) -> int:

@@ -11,10 +11,11 @@ import logging
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -26,8 +27,11 @@ logger = logging.getLogger(__name__)
 FOLDER = "spool"
 MAX_TRIES = 5
 """How often a plugin may fail on an event before the event is kept aside."""
+AGAIN = 30.0
+"""Seconds after which a watch tells once more of what still waits."""
 
 _ABANDONED_AFTER = 60.0
+_COARSEST = 2_000_000_000  # nanoseconds between two times that a file system can tell apart
 _DECODER = json.JSONDecoder()
 _BEFORE_KEY = re.compile(r"\s*[{,]\s*")
 _COLON = re.compile(r"\s*:\s*")
@@ -51,8 +55,13 @@ def waiting(home: Path) -> list[Path]:
 
 def read(home: Path) -> Iterator[tuple[Path, Event | None]]:
     """Yield each waiting event with its file; None for a file that holds no event."""
-    _sweep(home / FOLDER)
-    for path in waiting(home):
+    sweep(home)
+    return load(waiting(home))
+
+
+def load(paths: Iterable[Path]) -> Iterator[tuple[Path, Event | None]]:
+    """Yield the event in each file that is still there; None for one that holds none."""
+    for path in paths:
         try:
             content = path.read_bytes()
         except OSError:  # another process was faster, or it is not ours
@@ -66,6 +75,42 @@ def agent_of(path: Path) -> str:
         found = _AGENT.match(file.read(_BEGINNING).decode(errors="replace"))
         return found[1] if found else ""
     return ""
+
+
+class Watch:
+    """Tells of events as they come; while none does, that costs one look at the folder."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._changed = 0
+        self._known: frozenset[str] = frozenset()
+        self._again = monotonic()
+
+    def new(self) -> list[Path]:
+        """Return the files of events that came since the last call, oldest first; all that wait, every half minute."""
+        folder, again = self._home / FOLDER, monotonic() >= self._again
+        if again:
+            self._again = monotonic() + AGAIN
+            sweep(self._home)
+        try:
+            changed = folder.stat().st_mtime_ns
+            if changed == self._changed and not again:
+                return []
+            names = frozenset(path.name for path in folder.iterdir() if path.suffix == ".json")
+        except OSError:
+            return []
+        known, self._known = self._known, names
+        # What comes within the grain of the clock does not change the time once more.
+        self._changed = changed if abs(time.time_ns() - changed) > _COARSEST else 0
+        return [folder / name for name in sorted(names if again else names - known) if again or name.count(".") == 1]
+
+
+def sweep(home: Path) -> None:
+    """Remove what a writer that was killed left behind: nobody was told that it is kept."""
+    for part in (home / FOLDER).glob("*.part"):
+        with suppress(OSError):  # another process was faster
+            if time.time() - part.stat().st_mtime > _ABANDONED_AFTER:
+                part.unlink()
 
 
 def done(path: Path) -> None:
@@ -175,11 +220,3 @@ def _write(path: Path, text: str) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what a writer that was killed left behind: nobody was told that it is kept."""
-    for part in folder.glob("*.part"):
-        with suppress(OSError):  # another process was faster
-            if time.time() - part.stat().st_mtime > _ABANDONED_AFTER:
-                part.unlink()

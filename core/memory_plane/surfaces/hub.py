@@ -29,7 +29,7 @@ from memory_plane.operations import iso
 from memory_plane.presence import Presence
 from memory_plane.surfaces import sdk
 from memory_plane.surfaces.api import create_app
-from memory_plane.surfaces.rounds import Rounds
+from memory_plane.surfaces.rounds import rounds
 from memory_plane.surfaces.socket_server import socket_server
 from memory_plane.surfaces.strangers import who_listens
 
@@ -87,7 +87,7 @@ def _serve(plane: Plane, host: str, listener: socket.socket, certificate: Certif
             sys.stdout.flush()
 
     server = _Server(_configuration(app, certificate), announce, app.state.end_streams)
-    with _until_signal(server), Rounds.of(plane), socket_server(plane):
+    with _until_signal(server), rounds(plane), socket_server(plane):
         try:
             server.run(sockets=[listener])
         except SystemExit:  # uvicorn's word for a failed start

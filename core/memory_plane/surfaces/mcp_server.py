@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -36,7 +37,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from memory_plane import __version__, garbage
+from memory_plane import __version__, garbage, seen
 from memory_plane.errors import ConfigurationError, MemoryPlaneError, Refused
 from memory_plane.integration import INSTRUCTIONS
 from memory_plane.surfaces.callers import AGENT_KEY, agent_id
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
     from memory_plane.surfaces.stdio import Wire
 
 logger = logging.getLogger(__name__)
+
+NOTED = 60.0
+"""Seconds between two notes that an agent was seen."""
 
 RESOURCES = {
     "memory://pulse": ("PULSE.md", "What every agent is doing: focus, open items, recent entries"),
@@ -112,8 +116,10 @@ class _Surface:
         self._threads = threads
         self._turns = anyio.CapacityLimiter(1) if threads and agent is not None else None
         self._tools = [_tool(spec) for spec in specs.values()]
+        self._noted: dict[str, float] = {}
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        self._caller(context)
         return ListToolsResult(tools=self._tools)
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
@@ -156,9 +162,13 @@ class _Surface:
         return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=text))])
 
     def _caller(self, context: Context) -> str | None:
-        if self._agent is not None or context.request is None:
-            return self._agent
-        agent: str | None = context.request.scope.get(AGENT_KEY)
+        """Return who asks, and note now and then that it did."""
+        agent = self._agent
+        if agent is None and context.request is not None:
+            agent = context.request.scope.get(AGENT_KEY)
+        if agent is not None and monotonic() - self._noted.get(agent, -NOTED) >= NOTED:
+            self._noted[agent] = monotonic()
+            seen.over_mcp(self._plane.home, agent)
         return agent
 
     async def _run(self, call: Callable[[], Answer]) -> Answer:

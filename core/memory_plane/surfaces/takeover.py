@@ -30,6 +30,7 @@ def _serve(pump: Pump, opening: bytes, agent: str, session: Session) -> None:
     # Before the plane is made, so that nothing which a plugin prints gets on the wire.
     wire = stdio.claim()
     pump.source, pump.sink = wire.source, wire.sink
+    from memory_plane.surfaces.rounds import arrivals_of
     from memory_plane.surfaces.socket_server import sessions
 
     try:
@@ -37,7 +38,7 @@ def _serve(pump: Pump, opening: bytes, agent: str, session: Session) -> None:
     except Refused as error:
         raise ConfigurationError(f"--{error}") from None
     try:
-        with sessions(session.client) as adopt:
+        with arrivals_of(session), sessions(session.client) as adopt:
             ours, theirs = socket.socketpair()
             adopt(theirs)
             if not greeted(ours, opening) or not pump.run(ours, 0.0):

@@ -48,6 +48,7 @@ def _run(session: Session, host: str | None, port: int | None) -> None:
     from memory_plane.surfaces.cli.log import HUB
 
     session.log_file = HUB
+    session.takes_in = False  # the hub does it when it is up
     settings = session.settings
     logging.getLogger("memory_plane").setLevel(logging.INFO)
     try:

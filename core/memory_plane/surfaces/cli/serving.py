@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -27,27 +25,10 @@ def mcp(session: Session, agent: str, tools: bool) -> None:
     # Before the plane is made, so that nothing which a plugin prints gets on the wire.
     wire = stdio.claim()
     from memory_plane.surfaces.mcp_server import serve_stdio
+    from memory_plane.surfaces.rounds import arrivals_of
 
-    with _sending_events(session):
+    with arrivals_of(session):
         serve_stdio(session.client, agent, tools=tools, wire=wire)
-
-
-@contextmanager
-def _sending_events(session: Session) -> Iterator[None]:
-    """Send what hooks leave meanwhile, where the memory is elsewhere and so no hub of this home does it."""
-    if session.settings.elsewhere is None:
-        yield
-        return
-    from memory_plane import spool
-    from memory_plane.surfaces.rounds import Rounds
-
-    def send() -> None:
-        if spool.waiting(session.settings.home):
-            session.take_in()
-            session.client.flush()
-
-    with Rounds(lambda: [("the events of hooks", send)]):
-        yield
 
 
 @click.command(

@@ -6,15 +6,23 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from memory_plane.errors import MemoryPlaneError
+
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
+    from pathlib import Path
 
     from memory_plane.client import Client
+    from memory_plane.intake import Taker
     from memory_plane.plane import Plane
     from memory_plane.plugins import PluginManager
     from memory_plane.settings import Settings
     from memory_plane.surfaces.cli.log import Log
     from memory_plane.types import IngestReport
+
+
+AT_ONCE = 100
+"""How many events of hooks a command takes in before its own work."""
 
 
 class Session:
@@ -24,6 +32,7 @@ class Session:
         self.home = home
         self.verbose = verbose
         self.log_file = "memory-plane.log"
+        self.takes_in = True
         self._log: Log | None = None
 
     @cached_property
@@ -46,10 +55,13 @@ class Session:
 
     @cached_property
     def client(self) -> Client:
-        """Make ready to write and read, whatever is up."""
+        """Make ready to write and read, whatever is up; what hooks left is taken in first, if `takes_in`."""
         from memory_plane.client import Client
 
-        return Client(self.settings, plugins=self.__dict__.get("plugins"))
+        client = Client(self.settings, plugins=self.__dict__.get("plugins"))
+        if self.takes_in and _has_events(self.settings.home):
+            self._take_in_events(client)
+        return client
 
     @cached_property
     def plane(self) -> Plane:
@@ -70,11 +82,35 @@ class Session:
 
     def take_in(self) -> IngestReport:
         """Take in what agents left; where the memory is elsewhere, queue it for the hub there."""
+        self.takes_in = False
         if self.settings.elsewhere is None:
             return self.plane.ingest()
         from memory_plane.intake import send_events
 
         return send_events(self.client, self.plugins)
+
+    def taker(self, client: Client | None = None) -> Taker | None:
+        """Return what takes in the events of hooks; None while a hub of this home does."""
+        from memory_plane import presence
+        from memory_plane.intake import Queue
+
+        client = client or self.client
+        if self.settings.elsewhere is not None:
+            return Queue(client, self.plugins)
+        return client.plane if presence.running(self.settings.home) is None else None
+
+    def _take_in_events(self, client: Client) -> None:
+        """Take in the oldest events; a command does its work whatever becomes of them."""
+        import logging
+
+        from memory_plane import intake, spool
+
+        try:
+            if taker := self.taker(client):
+                fresh = [path for path in spool.waiting(self.settings.home) if path.suffixes == [".json"]]
+                intake.take_events(taker, paths=fresh[:AT_ONCE])
+        except (MemoryPlaneError, OSError) as error:
+            logging.getLogger(__name__).warning("what hooks left was not taken in: %s", error)
 
     @property
     def zone(self) -> tzinfo | None:
@@ -135,3 +171,10 @@ class Session:
 
             self._log = Log(home, self.verbose, self.log_file)
         return self._log
+
+
+def _has_events(home: Path) -> bool:
+    """Look without loading what reads them."""
+    with suppress(OSError):
+        return any((home / "spool").glob("*.json"))
+    return False

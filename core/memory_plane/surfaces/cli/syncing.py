@@ -26,6 +26,7 @@ def sync(session: Session, url: str | None, new_identity: bool, as_json: bool) -
     """
     from memory_plane.sync import exchange, peer
 
+    session.takes_in = False  # it is told how much that was
     session.client.flush()  # what is older goes first
     there = peer(session.settings, url)
     if there is not None and new_identity:
