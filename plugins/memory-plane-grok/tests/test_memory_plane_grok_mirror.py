@@ -143,7 +143,7 @@ def test_words_of_a_strange_bot_are_other_peoples(bots: Path, slice_of: Slice, r
     [None, [], "x", 7, {"entries": None}, {"entries": {"a": 1}}, {"entries": ["x", 7, None, [], {}]},
      {"entries": [{"kind": "message", "role": "user", "content": 7, "requestId": 7, "timestampMs": "x"}]},
      {"entries": [said("r1", "x", 1) | {"timestampMs": 10**30, "fromAgent": "x"}]},
-     {"entries": [sent("r1", "x", 1) | {"message": ["x"]}]}],
+     {"entries": [sent("r1", "x", 1) | {"message": ["x"]}, said("r1", "x", 1, fromAgent={"id": ["x"]})]}],
 )  # fmt: skip
 def test_content_of_any_kind_is_survived(bots: Path, slice_of: Slice, value: object) -> None:
     slice_of(CHAT, value)

@@ -18,8 +18,9 @@ _ABOUT = "The memory that this user's AI agents share, on the user's own machine
 _SKILL = f"""\
 ---
 name: {SERVER}
-description: {_ABOUT}. Use it at the start of every conversation and routine, before asking the user for context, and
-  when something is decided, finished, promised or handed over.
+description: {_ABOUT}. Use it at the start
+  of every conversation and routine, before asking the user for context, and when something is decided, finished,
+  promised or handed over.
 ---
 
 # Memory Plane
@@ -78,5 +79,5 @@ def command(folder: Path) -> None:
     """Write the plugin for Grok Bot into DIR, and say what to do with it."""
     write(folder)
     click.echo(f"wrote {folder}; next, by hand:")
-    for step in BOT_STEPS:
+    for step in BOT_STEPS[1:]:
         click.echo(f"- {step}")

@@ -83,7 +83,7 @@ def _exchange(bot: str, request: str, said: Sequence[Mapping[str, Any]], own: fr
     """Put one request together: the person's words or, where a strange bot sent it, those, and what the bot said."""
     asked = [one for one in said if one.get("kind") == "message" and one.get("role") == "user"]
     persons = [one for one in asked if not one.get("fromAgent")]
-    strangers = [one for one in asked if (sender := table(one.get("fromAgent")).get("id")) and sender not in own]
+    strangers = [one for one in asked if (sender := text(table(one.get("fromAgent")).get("id"))) and sender not in own]
     times = [at for one in said if (at := moment(one.get("timestampMs")))]
     return Exchange(
         session=bot,

@@ -26,10 +26,10 @@ EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "PreCompact
 SECONDS = 10
 
 BOT_STEPS = (
-    "memory-plane grok bot-plugin DIR writes a plugin for bots; publish DIR as a repository of yours and import that"
-    " under Plugins, or add a custom MCP server there",
-    "let a tunnel of yours lead from an https address to the hub (memory-plane up prints its own), and have it send"
-    " that as Host, as in: cloudflared tunnel --url http://127.0.0.1:8788 --http-host-header 127.0.0.1:8788",
+    "memory-plane grok bot-plugin DIR writes a plugin for bots",
+    "publish DIR as a repository of yours and import that under Plugins of Grok Bot, or add a custom MCP server there",
+    "let a tunnel of yours lead from an https address to the hub, and have it send the hub's own address as Host, as in"
+    " cloudflared tunnel --url http://127.0.0.1:8788 --http-host-header 127.0.0.1:8788",
     "the address to give is https://YOUR-TUNNEL/mcp/grokbot, and the token what memory-plane token grokbot prints",
 )
 """What connects Grok Bot, in this order."""
