@@ -70,6 +70,34 @@ def test_title_of_the_conversation_comes_before_the_prompt(antigravity: Antigrav
     assert told(heard(a, a.event("Stop", ID)))[0][0] == "Fix the login bug"
 
 
+def test_task_of_the_turn_comes_before_the_title(antigravity: Antigravity) -> None:
+    a = antigravity
+    a.write(ID, a.asked(0, a.at(5), "Fix the login bug"))
+    a.write(ID, a.said(1, a.at(4), "It is fine.", [("task_boundary", {"TaskName": "Verifying Login"})]))
+    a.summarize(ID, title="Shop rewrite")
+    assert told(heard(a, a.event("PreInvocation", ID)))[0][0] == "Verifying Login: Fix the login bug"
+
+
+def test_same_prompt_again_is_another_turn(antigravity: Antigravity) -> None:
+    a = antigravity
+    turn(a, "It is fine.", "Run all the tests")
+    (first,) = heard(a, a.event("Stop", ID))
+    a.write(ID, a.asked(2, a.at(3), "Run all the tests"), a.said(3, a.at(2), "It is fine."))
+    (second,) = heard(a, a.event("Stop", ID))
+    assert first.body == second.body
+    assert first.id != second.id
+
+
+def test_prompt_closes_the_question_before_it(antigravity: Antigravity) -> None:
+    a = antigravity
+    turn(a, "Should I rename the login table to sessions?")
+    (question,) = (one for one in heard(a, a.event("Stop", ID)) if one.op == "thought")
+    a.write(ID, a.asked(2, a.at(3), "Yes, rename it and keep the old columns"))
+    (answered,) = (one for one in heard(a, a.event("PreInvocation", ID)) if one.op == "resolve")
+    assert question.body["kind"] == "question"
+    assert answered.body["item"] == question.id
+
+
 def test_small_talk_leaves_the_title(antigravity: Antigravity) -> None:
     a = antigravity
     turn(a, "You're welcome!", "thanks")
@@ -237,6 +265,7 @@ def test_folder_of_all_apps_may_be_a_link(antigravity: Antigravity, tmp_path: Pa
     assert len(heard(a, a.event("Stop", ID))) == 2
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 def test_pipe_in_place_of_a_transcript_is_not_waited_for(antigravity: Antigravity) -> None:
     a = antigravity
     path = turn(a)

@@ -147,6 +147,23 @@ def test_title_that_comes_later_is_told(antigravity: Antigravity) -> None:
     assert before.created_at < after.created_at
 
 
+def test_cancelled_turn_is_over_with_the_next_prompt(antigravity: Antigravity) -> None:
+    a, poller = antigravity, Poller(antigravity)
+    cancelled = a.said(1, a.at(3), "Fixed the login bug.", [("run_command", {"CommandLine": "make test"})])
+    a.write(ID, a.asked(0, a.at(3), "Fix the login bug"), cancelled)
+    assert [one[-1] for one in poller.told()] == ["working"]
+    a.write(ID, a.asked(2, a.at(2), "Fix the search bug"))
+    assert [one[-1] for one in poller.told()] == ["idle", "Fixed the login bug.", "working"]
+
+
+def test_killed_turn_is_over(antigravity: Antigravity) -> None:
+    a = antigravity
+    killed = a.said(1, a.at(3), "Fixed the login bug.", [("run_command", {"CommandLine": "make test"})])
+    a.write(ID, a.asked(0, a.at(3), "Fix the login bug"), killed)
+    a.summarize(ID, killed=1, not_fully_idle=1)
+    assert [one[-1] for one in Poller(a).told()] == ["stopped", "Fixed the login bug."]
+
+
 def test_state_in_which_it_ended_is_told(antigravity: Antigravity) -> None:
     turn(antigravity, ID, 5)
     antigravity.summarize(ID, killed=1, not_fully_idle=1)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shutil import copytree
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -82,6 +83,25 @@ def test_workspaces_are_a_list_or_one(antigravity: Antigravity, written: str, fo
     assert (read(antigravity.app()) or {})[ID].workspaces == folders
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "2026-09-01 10:00:00.002530482+00:00",
+        "2026-09-01T10:00:00.00253Z",
+        "2026-09-01 12:00:00.002530+0200",
+        "2026-09-01 10:00:00.00253",
+        "2026-09-01 10:00:00.00253 +0000 UTC",
+        "2026-09-01 05:30:00.00253 -0430 -0430",
+        1788256800002530,
+        "1788256800002530",
+    ],
+)
+def test_times_are_written_in_several_ways(antigravity: Antigravity, written: Any) -> None:
+    antigravity.summarize(ID, last_modified_time=written)
+    modified = (read(antigravity.app()) or {})[ID].modified
+    assert modified == datetime(2026, 9, 1, 10, 0, 0, 2530, tzinfo=UTC)
+
+
 @pytest.mark.parametrize("value", ["", "0001-01-01 00:00:00+00:00", "soon", None, b"\xff", -5, 10**30, "9" * 400])
 def test_times_that_are_none_are_survived(antigravity: Antigravity, value: Any) -> None:
     with closing(sqlite3.connect(antigravity.database())) as database, database:
@@ -125,9 +145,14 @@ def test_locked_database_is_told_from_an_empty_one(antigravity: Antigravity, mon
 def test_nothing_is_written_into_it(antigravity: Antigravity) -> None:
     a = antigravity
     a.summarize(ID)
-    before = a.database().read_bytes()
-    read(a.app())
-    assert a.database().read_bytes() == before
+    with closing(sqlite3.connect(a.database())) as writer, writer:
+        writer.execute("UPDATE conversation_summaries SET title = 'Login'")
+        writer.commit()
+        copytree(a.app(), a.app("antigravity"), dirs_exist_ok=True)
+    files = [a.database("antigravity"), a.app("antigravity") / "conversation_summaries.db-wal"]
+    before = [file.read_bytes() for file in files]
+    assert (read(a.app("antigravity")) or {})[ID].title == "Login"
+    assert [file.read_bytes() for file in files] == before
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all", b"SQLite format 3\0" + b"\0" * 200], ids=len)

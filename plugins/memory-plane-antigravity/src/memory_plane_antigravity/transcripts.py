@@ -74,15 +74,14 @@ def _decoded(value: Any) -> Any:
 
 
 def _rows(transcript: Path, most: int) -> list[Row]:
-    """Return what stands on the last whole lines; the first may begin before, the last may not be finished."""
+    """Return what stands on the last whole lines: what is left of one that was begun before, or torn, is no JSON."""
     try:
         with transcript.open("rb") as file:
-            start = max(0, file.seek(0, 2) - most)
-            file.seek(start)
+            file.seek(max(0, file.seek(0, 2) - most))
             lines = file.read(most).decode("utf-8", "replace").split("\n")
     except OSError:
         return []
-    values = (parsed(line) for line in lines[1 if start else 0 :])
+    values = (parsed(line) for line in lines)
     return [value for value in values if isinstance(value, dict)]
 
 

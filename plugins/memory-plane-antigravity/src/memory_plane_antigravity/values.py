@@ -9,7 +9,7 @@ from typing import Any
 
 from memory_plane.types import EPOCH
 
-_GO = re.compile(r" ?([+-]\d{2}):?(\d{2})(?: [A-Z]{2,5})?$")
+_GO = re.compile(r" ?([+-]\d{2}):?(\d{2})(?: (?:[A-Z]{2,5}|[+-]\d{2,4}))?$")
 _AHEAD = timedelta(days=1)
 
 
