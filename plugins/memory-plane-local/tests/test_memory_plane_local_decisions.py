@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from memory_plane.types import AgentContext, Attention, Candidate, Claim, Extraction, Memory, Mention, Node, new_node_id
+from memory_plane.types import (
+    AgentContext,
+    Attention,
+    Candidate,
+    Claim,
+    Extraction,
+    Memory,
+    Mention,
+    Node,
+    Origin,
+    new_node_id,
+)
 from memory_plane_local.attention import route
 from memory_plane_local.resolve import classify
 
@@ -151,6 +163,22 @@ def test_reason_says_why_an_agent_should_care(agent: AgentContext, least: float,
 def test_agent_without_any_reason_and_the_author_are_left_out() -> None:
     assert attention("Alice uses Redis", AgentContext(id="grok", interests=("sports",))) is None
     assert attention("Alice uses Redis", AgentContext(id="muse", interests=("Redis",))) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "origin", "told"),
+    [
+        ("milestone", "agent", True),
+        ("decision", "user", True),
+        ("milestone", "external", False),
+        ("thought", "agent", False),
+        ("observation", "agent", False),
+    ],
+)
+def test_what_was_done_or_decided_is_news_to_every_agent(kind: str, origin: Origin, told: bool) -> None:
+    written = replace(memory("Alice uses Redis"), kind=kind, origin=origin)
+    found = route(written, (), (AgentContext(id="grok", interests=("sports",)),)).attention
+    assert [one.score >= 0.5 for one in found] == [True] * told
 
 
 def test_name_of_a_node_counts_like_the_text() -> None:

@@ -1,4 +1,4 @@
-"""score: how much each agent should care: its interests, its focus, its neighbours, and what is addressed to it."""
+"""score: how much each agent should care: its interests, focus and neighbours, what is addressed to it, and news."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from memory_plane_local.tokens import Token, tokenize
 _RARE, _COMMON, _PART = 0.8, 0.5, 0.25
 _HOPS = {0: (0.5, "about its focus"), 1: (0.4, "1 hop from its focus"), 2: (0.2, "2 hops from its focus")}
 _FOCUS, _WAITING, _ADDRESSED = 0.6, 0.15, 0.85
+_TOLD = {"milestone": (0.5, "a milestone"), "decision": (0.5, "a decision")}
 _LEAST = 0.05
 
 
@@ -22,13 +23,16 @@ def route(memory: Memory, nodes: Sequence[Node], agents: Sequence[AgentContext])
     said = frozenset(_stem(token.low) for token in tokens if _counts(token))
     said = said.union(*(_content(node.name) for node in nodes))
     lows = [letters for token in tokens if (letters := _letters(token.low))]
-    attention = (_attention(agent, lows, said) for agent in agents if agent.id != memory.agent)
+    told = [_TOLD[memory.kind]] if memory.kind in _TOLD and memory.origin != "external" else []
+    attention = (_attention(agent, lows, said, told) for agent in agents if agent.id != memory.agent)
     return Routing(attention=tuple(one for one in attention if one.score >= _LEAST))
 
 
-def _attention(agent: AgentContext, lows: Sequence[str], said: frozenset[str]) -> Attention:
-    """Combine all reasons (noisy or); the strongest one is told."""
-    reasons = [*_interests(agent, said), *_focus(agent, said), *_nearness(agent), *_address(agent, lows)]
+def _attention(
+    agent: AgentContext, lows: Sequence[str], said: frozenset[str], told: Sequence[tuple[float, str]]
+) -> Attention:
+    """Combine all reasons (noisy or); the strongest one is told. What was done or decided is news to all by itself."""
+    reasons = [*_interests(agent, said), *_focus(agent, said), *_nearness(agent), *_address(agent, lows), *told]
     missed = 1.0
     for weight, _ in reasons:
         missed *= 1 - weight
