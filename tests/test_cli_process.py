@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copy
 
 import pytest
 
@@ -46,6 +47,34 @@ def imported(*args: str, env: dict[str, str] | None = None, check: bool = True) 
     return {line.rsplit("|", 1)[1].strip() for line in lines}
 
 
+@pytest.fixture
+def memory(home: Path, empty_database: Path) -> None:
+    """Give the home a memory that is empty: to make one takes as long as half a command."""
+    copy(empty_database, home / "memory.db")
+
+
+ONE_BY_ONE = """
+import sys
+from memory_plane.entry import main
+
+for line in sys.argv[1:]:
+    sys.argv = ["memory-plane", *line.split()]
+    try:
+        main()
+    except SystemExit:
+        pass
+print("names", *sys.modules)
+"""
+
+
+def imported_by_all(*lines: str, env: dict[str, str] | None = None) -> set[str]:
+    """Return the names of all packages that a process has imported which runs these command lines one by one."""
+    environment = {**os.environ, **(env or {})}
+    command = [sys.executable, "-c", ONE_BY_ONE, *lines]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    return {name.split(".")[0] for name in result.stdout.rpartition("names ")[2].split()}
+
+
 @pytest.mark.parametrize(
     "args", [["--help"], ["--version"], ["post", "--help"], ["recall", "--help"], ["completion", "zsh"]]
 )
@@ -61,22 +90,23 @@ def test_shell_completion_imports_click_alone_and_no_command(home: Path) -> None
     assert not {name for name in names if name.endswith((".writing", ".reading", ".admin"))}
 
 
-def test_command_on_a_store_at_head_imports_neither_alembic_nor_rich(home: Path) -> None:
-    run("post", "first")
-    for args in (("post", "second"), ("recall", "second"), ("status",)):
-        names = {name.split(".")[0] for name in imported(*args)}
-        assert not names & {"alembic", "rich", "mcp", "starlette", "uvicorn", "httpx"}, args
+@pytest.mark.usefixtures("memory")
+def test_command_on_a_store_at_head_imports_neither_alembic_nor_rich() -> None:
+    names = imported_by_all("post second", "recall second", "status")
+    assert {"sqlalchemy", "pydantic"} <= names
+    assert not names & {"alembic", "rich", "mcp", "starlette", "uvicorn", "httpx"}
 
 
-def test_command_that_only_reads_loads_neither_a_plugin_nor_pydantic(home: Path) -> None:
-    run("post", "first")
-    for args in (("pulse",), ("recall", "first"), ("status",), ("items",), ("facts",), ("graph",), ("get", "00000000")):
-        names = {name.split(".")[0] for name in imported(*args, env={"MEMORY_PLANE_PLUGINS__ENABLED": ""}, check=False)}
-        assert "sqlalchemy" in names
-        assert not names & {"pydantic", "pydantic_settings", "pluggy", "memory_plane_local"}, args
+@pytest.mark.usefixtures("memory")
+def test_command_that_only_reads_loads_neither_a_plugin_nor_pydantic() -> None:
+    lines = ("pulse", "recall first", "status", "items", "facts", "graph", "get 00000000")
+    names = imported_by_all(*lines, env={"MEMORY_PLANE_PLUGINS__ENABLED": ""})
+    assert "sqlalchemy" in names
+    assert not names & {"pydantic", "pydantic_settings", "pluggy", "memory_plane_local"}
 
 
-def test_garbage_of_a_command_is_left_to_the_end_of_its_process(home: Path) -> None:
+@pytest.mark.usefixtures("memory")
+def test_garbage_of_a_command_is_left_to_the_end_of_its_process() -> None:
     code = (
         "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count() > 1000, gc.isenabled()));"
         "from memory_plane.entry import main; sys.argv = ['memory-plane', 'status', '--json']; main()"
@@ -85,7 +115,8 @@ def test_garbage_of_a_command_is_left_to_the_end_of_its_process(home: Path) -> N
     assert result.stdout.splitlines()[-1] == "True True"
 
 
-def test_stdout_holds_the_result_and_nothing_else(home: Path) -> None:
+@pytest.mark.usefixtures("memory")
+def test_stdout_holds_the_result_and_nothing_else() -> None:
     result = run("--verbose", "post", "héllo", "--json")
     assert result.returncode == 0
     assert json.loads(result.stdout)["state"] == "stored"
@@ -127,7 +158,8 @@ def test_write_that_the_store_cannot_take_now_is_queued_and_says_why(home: Path)
 
 
 @posix
-def test_reader_that_goes_away_is_no_event(home: Path) -> None:
+@pytest.mark.usefixtures("memory")
+def test_reader_that_goes_away_is_no_event() -> None:
     run("ingest", "-", stdin="\n\n".join(f"paragraph {number} {'x' * 2000}" for number in range(100)))
     process = subprocess.Popen([*PLANE, "export"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
@@ -141,6 +173,7 @@ def test_reader_that_goes_away_is_no_event(home: Path) -> None:
 
 @posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("verbose", [(), ("--verbose",)])
 def test_log_that_cannot_be_written_fails_no_command(home: Path, verbose: tuple[str, ...]) -> None:
     (home / "memory-plane.log").symlink_to("/dev/full")
@@ -154,7 +187,8 @@ def test_log_that_cannot_be_written_fails_no_command(home: Path, verbose: tuple[
 
 @posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_output_that_cannot_be_written_is_one_line(home: Path) -> None:
+@pytest.mark.usefixtures("memory")
+def test_output_that_cannot_be_written_is_one_line() -> None:
     with Path("/dev/full").open("w") as full:
         command = [*PLANE, "post", "kept all the same"]
         result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
@@ -182,7 +216,8 @@ def test_ctrl_c_ends_quietly_with_130(home: Path) -> None:
 
 
 @posix
-def test_terminal_gets_a_table_that_no_memory_can_disturb(home: Path) -> None:
+@pytest.mark.usefixtures("memory")
+def test_terminal_gets_a_table_that_no_memory_can_disturb() -> None:
     import pty
 
     run("post", "a [red]zebra[/red] \x1b[31m :smile:", "--kind", "question")

@@ -184,7 +184,7 @@ def test_import_that_is_killed_and_run_again_leaves_what_one_run_leaves(
         return output
 
     done("whole", "import", str(export))
-    for _ in range(sized(4, 12)):
+    for _ in range(sized(2, 12)):
         enough = size(tmp_path / "killed") + 250_000
         process = run("killed", "import", str(export))
         while process.poll() is None and size(tmp_path / "killed") < enough:

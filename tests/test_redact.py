@@ -60,12 +60,12 @@ def test_any_text_is_accepted_around_a_secret(before: str, secret: str, after: s
 
 @pytest.mark.parametrize("separator", ["", " ", "\n", "=", '"'])
 def test_time_grows_with_the_length_only(separator: str) -> None:
-    # Every piece is repeated to 20 kB; what begins again inside its own repetition would take minutes.
-    texts = [(piece + separator) * (20_000 // len(piece + separator)) for piece in PIECES if piece.strip()]
+    # Every piece is repeated to 10 kB; what begins again inside its own repetition would take minutes.
+    texts = [(piece + separator) * (10_000 // len(piece + separator)) for piece in PIECES if piece.strip()]
     begun = time.perf_counter()
     for text in texts:
         redact(text)
-    assert time.perf_counter() - begun < 0.25 * len(texts)
+    assert time.perf_counter() - begun < 0.1 * len(texts)
 
 
 @pytest.mark.parametrize(

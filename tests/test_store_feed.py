@@ -60,10 +60,12 @@ def test_every_portion_fits_into_a_request_whatever_is_written(
 
 
 def test_long_texts_of_any_script_reach_a_hub(plane: Plane, hub: HubProcess) -> None:
-    for number in range(30):
-        plane.post(f"{number} {'語' * 100_000}", agent="muse")
+    texts = [f"{number} {letter * (300_000 // len(letter.encode()))}" for number in range(6) for letter in "語яa"]
+    assert sum(len(text.encode()) for text in texts) > MAX_SYNC_BODY
+    for text in texts:
+        plane.post(text, agent="muse")
     with Hub(hub.url, hub.token, answer=60) as there:
-        assert exchange(plane, there).pushed == 30
+        assert exchange(plane, there).pushed == len(texts)
         assert exchange(plane, there).pushed == 0
 
 
