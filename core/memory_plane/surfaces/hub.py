@@ -264,8 +264,8 @@ def welcome(home: Path, url: str) -> str:
     return f"""\
 Memory Plane {__version__} is up at {url}   home: {home}
 
-Connect an agent (NAME is the name it writes under, such as claude-code, grok or cursor):
-  Claude Code     claude mcp add --scope user memory-plane -- {command} mcp --agent claude-code
+Connect your agents: {command} setup
+Or one by hand (NAME is the name it writes under, such as claude-code, grok or cursor):
   any, by stdio   {command} mcp --agent NAME
   any, by HTTP    {url}/mcp/NAME   with the header  Authorization: Bearer <token>
                   the token is in {token_path(home)}

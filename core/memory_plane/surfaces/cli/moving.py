@@ -173,6 +173,7 @@ def _print_found(states: Counter[str], found: dict[tuple[str, str], int]) -> Non
 
 @click.command(epilog=examples("export --output memory.jsonl", "export | gzip > memory.jsonl.gz"))
 @click.option("--output", metavar="FILE", type=click.Path(dir_okay=False), help="Write here.  [default: stdout]")
+@click.option("--json", is_flag=True, expose_value=False, help="Taken as everywhere: what is written is JSON anyway.")
 @pass_session
 def export(session: Session, output: str | None) -> None:
     """Write the whole memory as JSON lines: the same memory gives the same bytes."""
