@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,11 +129,22 @@ def test_stop_heard_late_tells_of_the_turn_before(antigravity: Antigravity) -> N
     turn(a)
     a.write(ID, a.asked(2, a.at(3), "Ship it to staging"))
     a.write(ID, a.said(3, a.at(2), "I'll deploy it.", [("run_command", {"CommandLine": "make"})]))
-    assert told(heard(a, a.event("Stop", ID))) == [
+    assert told(heard(a, replace(a.event("Stop", ID), at=a.at(3.5)))) == [
         ("Fix the login bug", "shop", "idle"),
         ("milestone", "Fixed the login bug."),
         ("Ship it to staging", "shop", "working"),
     ]
+
+
+def test_each_stop_heard_late_tells_of_its_own_turn(antigravity: Antigravity) -> None:
+    a = antigravity
+    for number in range(4):
+        asked, done = a.at(9 - 2 * number), a.at(8 - 2 * number)
+        a.write(
+            ID, a.asked(2 * number, asked, f"Fix bug {number}"), a.said(2 * number + 1, done, f"Fixed bug {number}.")
+        )
+    told_of = [told(heard(a, replace(a.event("Stop", ID), at=a.at(8 - 2 * number))))[1] for number in range(4)]
+    assert told_of == [("milestone", f"Fixed bug {number}.") for number in range(4)]
 
 
 def test_cancelled_turn_brings_no_old_one_along(antigravity: Antigravity) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from memory_plane.types import Event, Ingested, Operation
 from memory_plane_antigravity import places, summaries, turns
 from memory_plane_antigravity.places import Conversation
+from memory_plane_antigravity.transcripts import Exchange
 from memory_plane_antigravity.values import number, text
 
 _LATE = timedelta(days=1)
@@ -29,16 +30,21 @@ def take(home: Path, event: Event, now: datetime) -> Ingested | None:
         return None
     found = turns.exchanges(conversation, summary)
     running = bool(summary and summary.running) if begins else event.payload.get("fullyIdle") is False
-    # A hook is heard late: the next turn may have begun, and the one that it tells of is the last but one.
-    late = not begins and bool(found) and not found[-1].settled
+    # A hook is heard late: other turns may have ended since, and each has a hook of its own.
+    first = len(found) - 1 if begins else _ended(found, event.at or now)
     operations: list[Operation] = []
-    for exchange in found[-2:] if late else found[-1:]:
+    for exchange in found[first : first + 2]:
         at = exchange.at or now
         if exchange is found[-1] or now - at < _LATE:
             over = turns.is_over(exchange, running=running, killed=bool(summary and summary.killed), quiet=now - at)
             folders = _workspaces(event.payload)
             operations += turns.operations(conversation, exchange, summary, workspaces=folders, heard=at, over=over)
     return Ingested(operations=tuple(operations)) if operations else None
+
+
+def _ended(found: Sequence[Exchange], heard: datetime) -> int:
+    """Return which exchange had ended when a hook was heard; the one after it may have gone on since."""
+    return max((place for place, one in enumerate(found) if (one.at or heard) <= heard), default=len(found) - 1)
 
 
 def _conversation(home: Path, payload: Mapping[str, Any]) -> Conversation | None:
