@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from memory_plane.integration import SERVER
+
 Event = tuple[str, dict[str, Any]]
 """A server-sent event: its name, "" for none, and its data."""
 
@@ -64,9 +66,12 @@ class Endpoint:
         line = self.lines[min(self._said, len(self.lines) - 1)]
         if isinstance(line, ToolCall):
             name = next((tool for tool in tools if tool.endswith(line.name)), None)
-            if name is None:  # an agent's small request to itself: the line is for a later one
+            if name is not None:
+                line = ToolCall(name, line.arguments)
+            elif "tool_call" in tools:  # OpenClaw offers a tool that calls those of servers
+                line = ToolCall("tool_call", {"id": f"{SERVER}__{line.name}", "args": line.arguments})
+            else:  # an agent's small request to itself: the line is for a later one
                 return "ok"
-            line = ToolCall(name, line.arguments)
         self._said += 1
         return line
 
