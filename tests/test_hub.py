@@ -681,7 +681,7 @@ def test_welcome_names_the_token_file_and_not_the_token(tmp_path: Path) -> None:
     assert str(token_path(tmp_path)) in text
     assert f"{HUB}/mcp/NAME" in text
     assert token not in text
-    assert re.search(r"claude mcp add --scope user memory-plane -- /\S+", text)
+    assert re.search(r"Connect your agents: /\S+ setup", text)
 
 
 # --- every half minute -------------------------------------------------------------------------------------------
