@@ -62,7 +62,7 @@ test-clients: $(DEV_STAMP)
 	cp tests/clients/package.json .clients/package.json
 	test -f .clients/installed || npm install --prefix .clients --no-package-lock --no-audit --no-fund --loglevel=error
 	touch .clients/installed
-	$(PY) -m pytest tests/clients/real_clients.py tests/clients/grok_turns.py tests/clients/conformance.py $(ARGS)
+	$(PY) -m pytest tests/clients/real_clients.py tests/clients/grok_turns.py tests/clients/instinct_turns.py tests/clients/conformance.py $(ARGS)
 
 bench: $(DEV_STAMP)
 	$(PY) tests/benchmarks/peers.py $(ARGS)
