@@ -276,7 +276,7 @@ def test_entry_that_the_rest_of_a_file_needs_stays_with_it(tmp_path: Path, added
     data: bytes | None = None
     records = []
     for edit in version_and_server(tmp_path / "settings.json"):
-        data, record = edits.made(edit, data, None, take_over=False)
+        data, record = edits.made(edit, data)
         records.append(record)
     assert data is not None
     data = data.replace(b'"servers"', added + b'"servers"')

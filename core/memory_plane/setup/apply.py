@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from memory_plane.errors import MemoryPlaneError
 from memory_plane.integration import Call
 from memory_plane.setup import calls, edits, files, plan
-from memory_plane.setup.errors import Broken, Kept
+from memory_plane.setup.errors import Kept
 from memory_plane.setup.files import Found, digest
 from memory_plane.setup.manifest import FileRecord, Manifest, load
 from memory_plane.setup.plan import Change, Plan
@@ -32,23 +33,24 @@ def manifest_of(home: Path) -> Iterator[Manifest]:
 def setup(planned: Plan, manifest: Manifest) -> None:
     """Tell an agent of Memory Plane as planned; raise `Kept` with everything as it was."""
     touched = [path for call in (*planned.first_undone, *planned.calls) for path in call.touches]
+    going = [one for one in manifest.agents.get(planned.agent, ()) if one not in planned.records]
     with _all_or_nothing(manifest) as undo:
-        before = [files.look(path) for path in touched]
-        manifest.agents[planned.agent] = planned.records
+        before = [files.look(path) for path in dict.fromkeys(touched)]
+        # What is about to go is noted until it is gone: whoever is killed in between still knows all that is ours.
+        manifest.agents[planned.agent] = (*going, *planned.records)
         for change in planned.changes:
             _note(change, manifest)
+        for found in before:
+            known = FileRecord(manifest.keep(found.data), (digest(found.data),))
+            manifest.files.setdefault(str(found.place), known)
         manifest.save()
         for change in planned.changes:
-            _write(change, manifest, undo)
-        for call in planned.first_undone:
-            calls.make_room(call)
-        for call in planned.calls:
-            undo.append(lambda call=call: calls.undo(call))  # type: ignore[misc]
-            calls.do(call)
-        for found in before:
-            _note_touched(found, manifest)
+            _write(change, undo)
+        _run(planned, before, undo, manifest)
+        manifest.agents[planned.agent] = planned.records
         if not planned.records:
             del manifest.agents[planned.agent]
+        _settle(planned.changes, manifest)
         manifest.save()
 
 
@@ -57,14 +59,12 @@ def uninstall(planned: Plan, manifest: Manifest) -> list[str]:
     complaints = list(_undo(planned, manifest))
     with _all_or_nothing(manifest) as undo:
         for change in planned.changes:
-            _write(change, manifest, undo)
+            _write(change, undo)
     del manifest.agents[planned.agent]
     used = {str(path.resolve()) for records in manifest.agents.values() for one in records for path in _paths(one.edit)}
     for place in manifest.files.keys() - used:
         _remove_folders(manifest.files.pop(place).folders)
-    for change in planned.changes:
-        if known := manifest.files.get(str(change.found.place)):
-            manifest.files[str(change.found.place)] = replace(known, after=digest(change.after))
+    _settle(planned.changes, manifest)
     manifest.save()
     return complaints
 
@@ -88,38 +88,63 @@ def _undo(planned: Plan, manifest: Manifest) -> Iterator[str]:
 
 
 def _note(change: Change, manifest: Manifest) -> None:
-    """Keep what a file held before us, for the day when nothing else has changed in it."""
+    """Keep what a file held before us, for the day when nothing else has changed in it, and what it may hold now."""
     place, data = str(change.found.place), change.found.data
     known = manifest.files.get(place)
-    if known is None:
-        before = data
-    elif known.after == digest(data):
-        before = manifest.kept(known.before)
-    else:  # somebody has changed it since: what is ours is not part of what was there before
+    kept = known.before if known else manifest.keep(data)
+    if known and not known.is_as_left(data):
+        # Somebody has changed it since: what is ours is not part of what was there before.
         records = [one for each in manifest.agents.values() for one in reversed(each)]
-        before = plan.without(records, change.path, data)
-    manifest.files[place] = FileRecord(manifest.keep(before), digest(change.after), known.folders if known else ())
+        kept = manifest.keep(plan.without(records, change.path, data))
+    made = (*(known.folders if known else ()), *map(str, files.missing_folders(change.found.place)))
+    manifest.files[place] = FileRecord(kept, (digest(data), digest(change.after)), tuple(dict.fromkeys(made)))
 
 
-def _note_touched(found: Found, manifest: Manifest) -> None:
-    """Keep what a file held before an agent's command changed it, and what it held then, if nobody else changed it."""
-    place, now = str(found.place), files.look(found.place)
-    known = manifest.files.get(place)
-    if now.data == found.data:
-        return
-    if known is None:
-        manifest.files[place] = FileRecord(manifest.keep(found.data), digest(now.data))
-    elif known.after == digest(found.data):
-        manifest.files[place] = replace(known, after=digest(now.data))
+def _settle(changes: Iterable[Change], manifest: Manifest) -> None:
+    """Note that the changes are made."""
+    for change in changes:
+        if known := manifest.files.get(place := str(change.found.place)):
+            manifest.files[place] = replace(known, after=(digest(change.after),))
 
 
-def _write(change: Change, manifest: Manifest, undo: list[Callable[[], None]]) -> None:
+def _run(planned: Plan, before: Sequence[Found], undo: list[Callable[[], None]], manifest: Manifest) -> None:
+    """Run the agent's commands, and note what they left in the files that nobody else had changed before."""
+    left = {found.place: digest(found.data) for found in before}
+    undo.append(lambda: _take_back(planned.calls, before, left))
+    for call in planned.first_undone:
+        calls.make_room(call)
+        left.update((place, digest(files.look(place).data)) for place in left)
+    for call in planned.calls:
+        calls.do(call)
+        left.update((place, digest(files.look(place).data)) for place in left)
+    for found in before:
+        known = manifest.files[str(found.place)]
+        if known.is_as_left(found.data):
+            manifest.files[str(found.place)] = replace(known, after=(left[found.place],))
+
+
+def _take_back(made: Sequence[Call], before: Iterable[Found], left: Mapping[Path, str]) -> None:
+    """Undo calls, and give each file that they touched its bytes again, unless somebody else has written there."""
+    as_left = {place for place, seen in left.items() if digest(files.look(place).data) == seen}
+    complaints = list(_undone([partial(calls.undo, call) for call in made]))
+    for found in before:
+        now = files.look(found.place)
+        if found.place in as_left or _says_no_more(now, found):
+            files.write(now, found.data, found.mode)
+    if complaints:
+        raise Kept("; ".join(complaints))
+
+
+def _says_no_more(now: Found, before: Found) -> bool:
+    """Tell whether nothing is lost with what a file holds now: it means the same, or is torn, or was not there."""
+    place, data = now.place, before.data
+    return data is None or edits.is_lost(place, now.data, data) or edits.same_meaning(place, now.data, data)
+
+
+def _write(change: Change, undo: list[Callable[[], None]]) -> None:
     folders = files.write(change.found, change.after, change.mode)
     written = Found(change.found.place, change.after, change.mode)
     undo.append(lambda: _unwrite(written, change, folders))
-    place = str(change.found.place)
-    if folders and (known := manifest.files.get(place)):
-        manifest.files[place] = replace(known, folders=(*known.folders, *map(str, folders)))
 
 
 def _unwrite(written: Found, change: Change, folders: Iterable[Path]) -> None:
@@ -134,7 +159,7 @@ def _is_as_left(path: Path, manifest: Manifest) -> bool:
     except Kept:
         return False
     known = manifest.files.get(str(found.place))
-    return known is not None and known.after == digest(found.data)
+    return known is not None and known.is_as_left(found.data)
 
 
 def _put_back(path: Path, manifest: Manifest, *, alone: bool) -> None:
@@ -168,15 +193,19 @@ def _all_or_nothing(manifest: Manifest) -> Iterator[list[Callable[[], None]]]:
     try:
         yield undo
     except BaseException as error:
-        complaints = []
-        for step in reversed(undo):
-            try:
-                step()
-            except (Kept, Broken) as failed:
-                complaints.append(str(failed))
+        complaints = list(_undone(undo))
         if not complaints:
             manifest.agents, manifest.files = agents, known
         manifest.save()
         if complaints and isinstance(error, Kept):
             raise Kept(f"{error}; and it could not be undone: {'; '.join(complaints)}") from None
         raise
+
+
+def _undone(undo: Sequence[Callable[[], None]]) -> Iterator[str]:
+    """Undo what was done, latest first; yield what could not be."""
+    for step in reversed(undo):
+        try:
+            step()
+        except Kept as error:
+            yield str(error)

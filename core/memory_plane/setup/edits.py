@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +22,23 @@ def stands(edit: FileEdit, data: bytes | None) -> bool:
     return bool(_held(edit, data) == _wanted(edit))
 
 
-def made(edit: FileEdit, data: bytes | None, ours: Record | None, *, take_over: bool) -> tuple[bytes, Record | None]:
+def made(
+    edit: FileEdit, data: bytes | None, ours: Sequence[Record] = (), *, take_over: bool = False
+) -> tuple[bytes, Record | None]:
     """Return the content with the edit, and what is ours of it: None for what stood there before us.
 
-    `ours` is what we wrote there earlier. Raise `Kept` for what somebody else holds in its place, unless `take_over`.
+    `ours` is what we may have written there earlier: more than one, if an update was killed. Raise `Kept` for what
+    somebody else holds in its place, unless `take_over`.
     """
     held = _held(edit, data)
     if held == _wanted(edit):
-        return data or b"", Record(edit, ours.made, ours.before) if ours else None
-    known = ours is not None and isinstance(ours.edit, FileEdit) and held == _wanted(ours.edit)
-    if held is not MISSING and not known and not take_over:
+        return data or b"", Record(edit, ours[0].made, ours[0].before) if ours else None
+    if any(held == _wanted(one.edit) for one in ours if isinstance(one.edit, FileEdit)):
+        return _written(edit, data or b""), Record(edit, ours[0].made, ours[0].before)
+    if held is not MISSING and not take_over:
         raise Kept(f"holds something else {_place(edit)}; remove that, or take it over with --take-over")
-    if ours and known:
-        return _written(edit, data or b""), Record(edit, ours.made, ours.before)
+    if held is not MISSING and not _can_be_noted(held):
+        raise Kept(f"holds something {_place(edit)} that cannot be noted to put it back; remove that by hand")
     return _written(edit, data or b""), Record(edit, _containers(edit, data), held)
 
 
@@ -57,7 +63,7 @@ def undone(record: Record, data: bytes | None) -> bytes | None:
         case Element():
             return formats.of(edit.path).drop(data, edit.pointer, edit.value, made=record.made)
         case _:
-            return None if record.before is MISSING else str(record.before).encode()
+            return None if record.before is MISSING else _encoded(record.before)
 
 
 def same_meaning(path: Path, one: bytes | None, other: bytes | None) -> bool:
@@ -69,6 +75,33 @@ def same_meaning(path: Path, one: bytes | None, other: bytes | None) -> bool:
         return bool(_without_empty(form.load(one)) == _without_empty(form.load(other)))
     except Broken:
         return one == other
+
+
+def is_lost(path: Path, now: bytes | None, before: bytes) -> bool:
+    """Tell whether a settings file that could be read holds nothing any more, or only half of it."""
+    form = formats.of(path)
+    try:
+        if not form.load(before):
+            return False
+    except Broken:
+        return False
+    try:
+        return not form.load(now or b"")
+    except Broken:
+        return True
+
+
+def _can_be_noted(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):  # a date of TOML, or a number that is infinite here
+        return False
+    return True
+
+
+def _encoded(text: str) -> bytes:
+    """Encode the text of a whole file, which may name a path that is no UTF-8."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _without_empty(value: Any) -> Any:
@@ -94,7 +127,7 @@ def _held(edit: FileEdit, data: bytes | None) -> Any:
         case _:
             if data is None:
                 return MISSING
-            text = data.decode("utf-8", "replace")
+            text = data.decode("utf-8", "surrogateescape")
             return COPY_MARK if isinstance(edit, Copy) and text.startswith(COPY_MARK) else text
 
 
@@ -115,9 +148,9 @@ def _written(edit: FileEdit, data: bytes) -> bytes:
         case Block():
             return blocks.put(data, edit.text.strip("\n"))
         case OwnFile():
-            return edit.text.encode()
+            return _encoded(edit.text)
         case Copy():
-            return f"{COPY_MARK}\n{edit.preface}".encode()
+            return _encoded(f"{COPY_MARK}\n{edit.preface}")
         case _:
             return _written_value(edit, data)
 

@@ -53,13 +53,18 @@ def write(found: Found, data: bytes | None, mode: int) -> list[Path]:
         if data is None:
             place.unlink(missing_ok=True)
             return []
-        made = [folder for folder in (place.parent, *place.parent.parents) if not folder.exists()][::-1]
+        made = missing_folders(place)
         for folder in made:
             folder.mkdir(mode=0o700)
         replace(place, data, mode)
     except OSError as error:
         raise Kept(f"{place}: cannot be written: {error.strerror}") from None
     return made
+
+
+def missing_folders(place: Path) -> list[Path]:
+    """Return the folders that have to be made for a file, outermost first."""
+    return [folder for folder in (place.parent, *place.parent.parents) if not folder.exists()][::-1]
 
 
 def replace(place: Path, data: bytes, mode: int) -> None:

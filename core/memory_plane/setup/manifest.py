@@ -11,10 +11,12 @@ from typing import Any
 from memory_plane.copies import NAME
 from memory_plane.errors import MemoryPlaneError
 from memory_plane.integration import Block, Call, Copy, Edit, Element, Entry, OwnFile
+from memory_plane.setup.errors import Kept
 from memory_plane.setup.files import digest
 from memory_plane.setup.files import replace as write_file
 from memory_plane.setup.pointers import MISSING
 
+VERSION = 1
 BACKUPS = "agents-before"
 """The folder with the first content of each file that was changed, by its SHA-256."""
 
@@ -44,11 +46,18 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """A file that was changed: the digests of its content before the first and after the last edit, "" for no file."""
+    """A file that was changed: the digests of its content before the first and after the last edit, "" for no file.
+
+    `after` are two while an edit is made: whoever is killed meanwhile may leave one or the other.
+    """
 
     before: str
-    after: str
+    after: tuple[str, ...]
     folders: tuple[str, ...] = ()
+
+    def is_as_left(self, data: bytes | None) -> bool:
+        """Tell whether nobody else has changed the content since."""
+        return digest(data) in self.after
 
 
 @dataclass(slots=True)
@@ -72,22 +81,26 @@ class Manifest:
         return name
 
     def kept(self, name: str) -> bytes | None:
-        """Return the content with a digest, None for no file; raise `MemoryPlaneError` if it is gone."""
+        """Return the content with a digest, None for no file; raise `Kept` if it is gone, or is another."""
         if not name:
             return None
+        place = self.home / BACKUPS / name
         try:
-            return (self.home / BACKUPS / name).read_bytes()
+            data = place.read_bytes()
         except OSError as error:
-            raise MemoryPlaneError(f"{self.home / BACKUPS / name}: cannot be read: {error.strerror}") from None
+            raise Kept(f"{place}: cannot be read: {error.strerror}") from None
+        if digest(data) != name:
+            raise Kept(f"{place}: has been changed, and cannot be put back")
+        return data
 
     def save(self) -> None:
         """Write the manifest, and drop the copies that nothing needs any more."""
         agents = {name: [_plain(one) for one in records] for name, records in self.agents.items()}
         files = {
-            path: {"before": one.before, "after": one.after, "folders": list(one.folders)}
+            path: {"before": one.before, "after": list(one.after), "folders": list(one.folders)}
             for path, one in self.files.items()
         }
-        text = json.dumps({"version": 1, "agents": agents, "files": files}, ensure_ascii=False, indent=2) + "\n"
+        text = json.dumps({"version": VERSION, "agents": agents, "files": files}, indent=2) + "\n"
         self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.agents or self.files:
             write_file(self.home / NAME, text.encode(), 0o600)
@@ -104,14 +117,15 @@ def load(home: Path) -> Manifest:
     place = home / NAME
     try:
         held = json.loads(place.read_text("utf-8"))
-        agents = {name: tuple(map(_record, records)) for name, records in held["agents"].items()}
-        files = {
-            path: FileRecord(one["before"], one["after"], tuple(one["folders"])) for path, one in held["files"].items()
-        }
+        is_ours = held["version"] == VERSION
+        agents = {name: tuple(map(_record, records)) for name, records in held["agents"].items()} if is_ours else {}
+        files = {path: _file_record(one) for path, one in held["files"].items()} if is_ours else {}
     except FileNotFoundError:
         return Manifest(home)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise MemoryPlaneError(f"{place}: cannot be read ({error}); move it away, then run setup again") from None
+    if not is_ours:
+        raise MemoryPlaneError(f"{place}: was written by another version of Memory Plane; use that one, or update")
     return Manifest(home, agents, files)
 
 
@@ -150,6 +164,10 @@ def _record(held: Mapping[str, Any]) -> Record:
     kind = _KINDS[held["kind"]]
     edit = kind(**{one.name: _read(one.name, held[one.name]) for one in fields(kind) if one.name in held})
     return Record(edit, held.get("made", 0), held.get("before", MISSING))
+
+
+def _file_record(held: Mapping[str, Any]) -> FileRecord:
+    return FileRecord(str(held["before"]), tuple(held["after"]), tuple(held["folders"]))
 
 
 def _read(name: str, value: Any) -> Any:

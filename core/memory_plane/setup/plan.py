@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from memory_plane.integration import Call, Integration, OwnFile
 from memory_plane.redact import redact
 from memory_plane.setup import calls, edits, files
 from memory_plane.setup.errors import Broken, Kept
-from memory_plane.setup.files import Found, digest
+from memory_plane.setup.files import Found
 from memory_plane.setup.manifest import Manifest, Record, key
 
 
@@ -130,15 +131,15 @@ def uninstalls(names: Mapping[str, str], manifest: Manifest) -> list[Plan]:
 
 
 def _setup(integration: Integration, manifest: Manifest, desk: Desk, *, take_over: bool) -> Plan:
-    draft, own = _Draft(desk), {one.key: one for one in manifest.agents.get(integration.agent, ())}
+    draft, own = _Draft(desk), manifest.agents.get(integration.agent, ())
     others = manifest.others(integration.agent)
     wanted = {key(edit) for edit in integration.edits}
-    stale = [one for one in own.values() if one.key not in wanted and one.key not in others]
+    stale = [one for one in own if one.key not in wanted and one.key not in others]
     refused: list[str] = []
     notes = list(_take_back((one for one in reversed(stale) if not isinstance(one.edit, Call)), draft))
     records: list[Record] = []
     for edit in (edit for edit in integration.edits if not isinstance(edit, Call)):
-        ours = own.get(key(edit)) or others.get(key(edit))
+        ours = [one for one in (*own, *others.values()) if one.key == key(edit)]
         try:
             data, record = edits.made(edit, draft.read(edit.path), ours, take_over=take_over)
             draft.write(edit.path, data, 0o700 if isinstance(edit, OwnFile) and edit.executable else None)
@@ -148,32 +149,33 @@ def _setup(integration: Integration, manifest: Manifest, desk: Desk, *, take_ove
         records += [record] if record else []
         notes += [] if record else [f"{edit.path}: what we would write stands there already; uninstall leaves it"]
     if refused:
-        return Plan(integration.agent, integration.name, refused=tuple(refused), records=tuple(own.values()))
+        return Plan(integration.agent, integration.name, refused=tuple(refused), records=own)
     wished = [edit for edit in integration.edits if isinstance(edit, Call)]
-    renewed = [edit for edit in wished if key(edit) in own and own[key(edit)].edit != edit]
+    earlier = [one for one in own if isinstance(one.edit, Call)]
+    known_keys = {one.key for one in earlier}
+    renewed = [edit for edit in wished if any(one.key == key(edit) and one.edit != edit for one in earlier)]
     missing = [edit for edit, done in zip(wished, calls.are_done(wished), strict=True) if edit in renewed or not done]
-    known = [Record(edit) for edit in wished if edit in missing or key(edit) in own]
+    known = [Record(edit) for edit in wished if edit in missing or key(edit) in known_keys]
     notes += [f"{edit.what} is done already; uninstall leaves it" for edit in wished if Record(edit) not in known]
     return Plan(
         integration.agent,
         integration.name,
         changes=draft.changes(),
         calls=tuple(missing),
-        first_undone=tuple(_room_for(missing, own, stale, take_over)),
+        first_undone=tuple(_room_for(missing, earlier, stale, take_over)),
         records=(*records, *known),
         notes=tuple(dict.fromkeys(notes)),
     )
 
 
 def _room_for(
-    missing: Iterable[Call], own: Mapping[tuple[object, ...], Record], stale: Iterable[Record], take_over: bool
+    missing: Iterable[Call], earlier: Sequence[Record], stale: Iterable[Record], take_over: bool
 ) -> Iterator[Call]:
     yield from (one.edit for one in stale if isinstance(one.edit, Call))
     for call in missing:
-        earlier = own.get(key(call))
-        if earlier and isinstance(earlier.edit, Call) and earlier.edit != call:
-            yield earlier.edit
-        elif take_over and not earlier:
+        ours = [one.edit for one in earlier if one.key == key(call) and isinstance(one.edit, Call)]
+        yield from (one for one in ours if one != call)
+        if take_over and not ours:
             yield call
 
 
@@ -184,9 +186,9 @@ def _uninstall(agent: str, name: str, manifest: Manifest, desk: Desk) -> Plan:
     in_files = [one for one in own if not isinstance(one.edit, Call)]
     try:
         notes = tuple(_take_back(in_files, draft))
-        still = {desk.look(one.edit.path).place for one in others.values() if not isinstance(one.edit, Call)}
+        still = {os.path.realpath(one.edit.path) for one in others.values() if not isinstance(one.edit, Call)}
         for place, path in draft.paths.items():
-            if place not in still:
+            if str(place) not in still:
                 draft.held[place] = _as_before(path, draft.begun[place], draft.held[place], manifest)
     except (Broken, Kept) as error:
         return Plan(agent, name, refused=(str(error),), records=manifest.agents.get(agent, ()))
@@ -206,17 +208,26 @@ def without(records: Iterable[Record], path: Path, data: bytes | None) -> bytes 
 
 
 def _take_back(records: Iterable[Record], draft: _Draft) -> Iterator[str]:
-    """Take edits out of the draft; yield what is left because it was changed since."""
+    """Take edits out of the draft; yield what is left because it was changed since.
+
+    Of several with one key, which an update that was killed leaves, one stands.
+    """
+    done: set[tuple[object, ...]] = set()
+    left: dict[tuple[object, ...], str] = {}
     for record in records:
         path = record.edit.path  # type: ignore[union-attr]
+        if record.key in done:
+            continue
         try:
             draft.write(path, edits.undone(record, draft.read(path)))
+            done.add(record.key)
         except Broken as error:
             raise Broken(f"{path}: {error}") from None
         except Kept as error:
             if str(path) in str(error):
                 raise
-            yield f"{path}: {error}"
+            left[record.key] = f"{path}: {error}"
+    yield from (told for one, told in left.items() if one not in done)
 
 
 def _as_before(path: Path, found: Found, data: bytes | None, manifest: Manifest) -> bytes | None:
@@ -224,8 +235,11 @@ def _as_before(path: Path, found: Found, data: bytes | None, manifest: Manifest)
     kept = manifest.files.get(str(found.place))
     if kept is None or (data is None and kept.before):
         return data
-    before = manifest.kept(kept.before)
-    if kept.after == digest(found.data) or edits.same_meaning(path, data, before):
+    try:
+        before = manifest.kept(kept.before)
+    except Kept:  # its copy is lost: what is ours is out, all else is as it is
+        return data
+    if kept.is_as_left(found.data) or edits.same_meaning(path, data, before):
         return before
     if before is None and data is not None and not data.strip():
         return None

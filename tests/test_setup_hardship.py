@@ -1,0 +1,264 @@
+"""Setting up where things go wrong: killed, edited in between, half done by the agent, or with its notes lost."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from memory_plane import Plugin, hookimpl
+from memory_plane.integration import Block, Call, Check, Copy, Edit, Element, Entry, Integration, Machine, OwnFile
+from memory_plane.plugins import PluginManager
+from memory_plane.setup import apply, files
+from memory_plane.surfaces.cli import main
+from memory_plane.surfaces.cli.session import Session
+from memory_plane.types import AgentInfo
+
+POINTER = ("mcpServers", "memory-plane")
+
+
+class BirdPlugin(Plugin):
+    """One agent, with the edits that a test gives it."""
+
+    agents = (AgentInfo(id="wren"),)
+    edits: tuple[Edit, ...] = ()
+    checks: tuple[Check, ...] = ()
+
+    @hookimpl
+    def integrate(self, machine: Machine) -> Iterator[Integration]:
+        yield Integration(agent="wren", name="Wren", found="here", edits=self.edits, checks=self.checks)
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the agent, in the home of a person."""
+    folder = tmp_path / "person" / ".wren"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(folder.parent))
+    return folder
+
+
+@pytest.fixture
+def bird() -> BirdPlugin:
+    return BirdPlugin()
+
+
+@pytest.fixture
+def run(home: Path, base: Path, bird: BirdPlugin) -> Run:
+    def call(*arguments: str, at: Path = home, **options: Any) -> Result:
+        session, plugins = Session(str(at)), PluginManager()
+        plugins.register(bird)
+        session.__dict__["plugins"] = plugins
+        return CliRunner().invoke(main, arguments, obj=session, **options)
+
+    return call
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Return the content of each file below a folder, and its empty folders too."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b"(a folder)"
+        for path in folder.rglob("*")
+    }
+
+
+def server(base: Path, command: str = "mp") -> Entry:
+    return Entry(path=base / "settings.json", pointer=POINTER, value={"command": command})
+
+
+def shell(what: str, do: str, undo: str, asks: str, *touches: Path) -> Call:
+    """Return a call whose commands are lines for a shell."""
+    return Call(
+        what=what,
+        do=(("sh", "-c", do),),
+        undo=(("sh", "-c", undo),),
+        asks=("sh", "-c", asks),
+        shows="there",
+        touches=touches,
+    )
+
+
+def listed(place: Path, name: str) -> Call:
+    """Return a call that adds a line to a file, and notes there how often it was run."""
+    at = shlex.quote(str(place))
+    return shell(
+        f"add {name}",
+        f"echo {name} >> {at}; echo '# noted' >> {at}",
+        f"sed -i '/^{name}$/d' {at}",
+        f"grep -qx {name} {at} && echo there",
+        place,
+    )
+
+
+# --- killed ------------------------------------------------------------------------------------------------------
+
+
+class Killed(BaseException):
+    """Stands for a kill: nothing of ours runs after it."""
+
+
+def killed_at(step: int, monkeypatch: pytest.MonkeyPatch, go: Callable[[], Any]) -> bool:
+    """Let a command die before its `step`th write or command; return whether it got that far."""
+    from memory_plane.setup import calls, manifest
+
+    left = step
+
+    def counted(call: Callable[..., Any]) -> Callable[..., Any]:
+        def counting(*arguments: Any, **options: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise Killed
+            return call(*arguments, **options)
+
+        return counting
+
+    with monkeypatch.context() as context:
+        context.setattr(manifest, "write_file", counted(files.replace))
+        context.setattr(files, "replace", counted(files.replace))
+        context.setattr(calls, "_must", counted(calls._must))
+        try:
+            go()
+        except Killed:
+            return True
+    return left < 0
+
+
+def everything(base: Path, command: str) -> tuple[Edit, ...]:
+    return (
+        server(base, command),
+        Element(path=base / "settings.json", pointer=("hooks", "Stop"), value={"command": f"{command} Stop"}),
+        Entry(path=base / "config.toml", pointer=("mcp_servers", "memory-plane"), value={"command": command}),
+        Block(path=base / "WREN.md", text=f"Use {command}."),
+        OwnFile(path=base / "skills" / "memory" / "SKILL.md", text=f"run {command}\n"),
+        Copy(path=base / "rules" / "memory.md", page="brief/wren.md"),
+        listed(base / "servers", "memory-plane"),
+    )
+
+
+@pytest.mark.parametrize("again", ["setup", "uninstall"])
+@pytest.mark.parametrize("what", ["setup", "update", "uninstall"])
+def test_whatever_was_killed_wherever_leads_back(
+    run: Run, bird: BirdPlugin, base: Path, home: Path, what: str, again: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (base / "settings.json").write_bytes(b'{"theme": "dark", // mine\r\n}')
+    (base / "config.toml").write_bytes(b"a = 1\r\nb = 2\n")
+    (base / "WREN.md").write_bytes(b"# Mine")
+    (base / "servers").write_bytes(b"other\n")
+    before = tree(base)
+    for step in range(100):
+        bird.edits = everything(base, "mp")
+        if what != "setup":
+            assert run("setup", "--yes").exit_code == 0
+        if what == "update":
+            bird.edits = everything(base, "newer/mp")
+        with monkeypatch.context() as context:
+            context.setattr(apply, "_all_or_nothing", lambda _: nullcontext([]))
+            reached = killed_at(
+                step, monkeypatch, lambda: run("uninstall" if what == "uninstall" else "setup", "--yes")
+            )
+        if again == "setup":
+            result = run("setup", "--yes")
+            assert result.exit_code == 0, (step, result.output)
+        result = run("uninstall", "--yes")
+        assert result.exit_code in (0, 2), (step, result.output)
+        left = tree(base)
+        assert left.pop("servers").replace(b"# noted\n", b"") == b"other\n", step
+        assert left == {name: data for name, data in before.items() if name != "servers"}, step
+        (base / "servers").write_bytes(b"other\n")
+        assert not (home / "integrations.json").exists()
+        if not reached:
+            return
+    raise AssertionError("it never came to its end")
+
+
+def test_update_after_a_change_of_others_leaves_nothing_of_the_older_version(
+    run: Run, bird: BirdPlugin, base: Path
+) -> None:
+    (base / "settings.json").write_bytes(b'{"theme": "dark"}')
+    bird.edits = (server(base),)
+    run("setup", "--yes")
+    (base / "settings.json").write_bytes((base / "settings.json").read_bytes().replace(b"dark", b"light"))
+    bird.edits = (server(base, "newer/mp"),)
+    assert run("setup", "--yes").exit_code == 0
+    assert run("uninstall", "--yes").exit_code == 0
+    assert (base / "settings.json").read_bytes() == b'{"theme": "light"}'
+
+
+# --- half done by the agent --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "does",
+    ["printf '{\"theme\": ' > {0}; exit 1", ": > {0}", "rm {0}", 'printf \'{"theme":"dark"}\' > {0}; exit 3'],
+    ids=["half written", "emptied", "removed", "laid out anew"],
+)
+def test_file_that_an_agents_command_spoils_is_mended(run: Run, bird: BirdPlugin, base: Path, does: str) -> None:
+    place = base / "state.json"
+    place.write_bytes(b'{"theme": "dark"} // mine\n')
+    before = tree(base)
+    bird.edits = (shell("add", does.replace("{0}", shlex.quote(str(place))), "true", "false", place),)
+    result = run("setup", "--yes")
+    assert (result.exit_code, "wren: refused" in result.output) == (1, True)
+    assert tree(base) == before
+
+
+def test_calls_that_were_made_are_undone_to_the_byte_if_a_later_one_fails(
+    run: Run, bird: BirdPlugin, base: Path, home: Path
+) -> None:
+    place = base / "servers"
+    place.write_bytes(b"other\n")
+    bird.edits = (listed(place, "one"), shell("add", "false", "true", "false", place))
+    assert run("setup", "--yes").exit_code == 1
+    assert place.read_bytes() == b"other\n"
+    assert not (home / "integrations.json").exists()
+
+
+# --- its notes lost ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spoiled", [None, b"other bytes"], ids=["gone", "changed"])
+def test_ours_goes_although_the_copy_of_what_was_before_is_lost(
+    run: Run, bird: BirdPlugin, base: Path, home: Path, spoiled: bytes | None
+) -> None:
+    (base / "settings.json").write_bytes(b'{"theme": "dark"}')
+    bird.edits = (server(base), listed(base / "servers", "memory-plane"))
+    run("setup", "--yes")
+    for copy in (home / "agents-before").iterdir():
+        copy.unlink() if spoiled is None else copy.write_bytes(spoiled)
+    bird.edits = (server(base, "newer/mp"), *bird.edits[1:])
+    assert run("setup", "--yes").exit_code == 0
+    assert run("uninstall", "--yes").exit_code == 0
+    assert (base / "settings.json").read_bytes() == b'{"theme": "dark"}'
+    assert not (home / "integrations.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"version": 2, "anything": []}', "another version of Memory Plane"),
+        ("[]", "cannot be read"),
+        ('{"version": 1, "agents": {"wren": [{"kind": "spell"}]}, "files": {}}', "cannot be read"),
+        ('{"version": 1, "agents": {}, "files": {"/x": 3}}', "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
+    ],
+)
+def test_notes_that_cannot_be_understood_stop_everything(
+    run: Run, bird: BirdPlugin, base: Path, home: Path, text: str, words: str
+) -> None:
+    bird.edits = (server(base),)
+    (home / "integrations.json").write_text(text)
+    for command in ("setup", "uninstall"):
+        result = run(command, "--yes")
+        assert result.exit_code == 1
+        assert words in str(result.exception) + result.output
+    assert not tree(base)
+    assert (home / "integrations.json").read_text() == text
