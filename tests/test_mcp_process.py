@@ -144,7 +144,7 @@ def start(home: Path, empty_database: Path, agent: str) -> Iterator[Start]:
 @pytest.fixture
 def hub(home: Path, empty_database: Path) -> Iterator[HubProcess]:
     """Start a hub in the home of the test, which may kill it."""
-    process = HubProcess(home, database=empty_database)
+    process = HubProcess(home, database=empty_database, forked=True)
     yield process
     process.kill()
 
@@ -608,7 +608,7 @@ def test_sessions_of_their_own_write_while_a_hub_comes_and_goes(
 def test_sessions_write_on_when_the_hub_never_comes_back(
     writing: Writing, impatient: Start, hub: HubProcess, home: Path, sized: Callable[[int, int], int]
 ) -> None:
-    writers = writing(sized(3, 8), impatient)  # each becomes a server of its own, which costs a second of a processor
+    writers = writing(sized(2, 8), impatient)  # each becomes a server of its own, which costs a second of a processor
     wait_for(writers, 0.25)
     hub.kill()
     written(writers, home)

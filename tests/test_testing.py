@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,13 +12,14 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from memory_plane import Plane, Plugin, hookimpl
+from memory_plane import Plane, Plugin, hookimpl, presence
 from memory_plane.database import Database
 from memory_plane.errors import PluginError
 from memory_plane.plugins import PluginManager
 from memory_plane.schema import drift
 from memory_plane.settings import Settings
 from memory_plane.testing import contract
+from memory_plane.testing.hub import HubProcess
 from memory_plane.types import AgentInfo, Extraction, Memory, Operation, Poll
 
 Install = Callable[..., str]
@@ -74,6 +76,22 @@ def test_engine_is_at_head(engine: Database) -> None:
 def test_plugin_manager_is_empty_and_strict(plugin_manager: PluginManager) -> None:
     assert plugin_manager.strict
     assert plugin_manager.infos() == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("forked", [False, True])
+def test_hub_is_a_process_that_comes_back_at_its_address(home: Path, empty_database: Path, forked: bool) -> None:
+    hub = HubProcess(home, database=empty_database, forked=forked)
+    first = hub.process.pid
+    assert str(presence.running(home)) == f"pid {first}, {hub.url}"
+    hub.kill()
+    assert hub.stop()[0] == -signal.SIGKILL
+    url = hub.url
+    hub.start()
+    assert hub.process.pid not in (first, os.getpid())
+    assert hub.url == url
+    code, _, errors = hub.stop()
+    assert (code, errors) == (0, "")
 
 
 def test_plane_has_no_plugins(plane: Plane, home: Path) -> None:

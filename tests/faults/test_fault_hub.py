@@ -28,7 +28,7 @@ SECONDS = 60
 @pytest.fixture
 def running(environment: dict[str, str], tmp_path: Path, empty_database: Path) -> Iterator[HubProcess]:
     """A hub with a home of its own."""
-    hub = HubProcess(tmp_path / "hub ж", database=empty_database)
+    hub = HubProcess(tmp_path / "hub ж", database=empty_database, forked=True)
     yield hub
     hub.stop()
 

@@ -128,7 +128,7 @@ def hub(home: Path, tmp_path: Path, empty_database: Path) -> Iterator[HubProcess
     """Start a hub with a home of its own, which is not that of the test."""
     from memory_plane.testing.hub import HubProcess
 
-    process = HubProcess(tmp_path / "the hub's home é", database=empty_database)
+    process = HubProcess(tmp_path / "the hub's home é", database=empty_database, forked=True)
     yield process
     process.stop()
 
@@ -144,7 +144,7 @@ def shared_hub(tmp_path_factory: pytest.TempPathFactory, empty_database: Path) -
     person = tmp_path_factory.mktemp("Zoë Жук")
     with pytest.MonkeyPatch.context() as monkeypatch:
         _clean_environment(monkeypatch, person)
-        process = HubProcess(person / ".memory-plane", database=empty_database)
+        process = HubProcess(person / ".memory-plane", database=empty_database, forked=True)
     yield process
     process.stop()
 
