@@ -92,7 +92,7 @@ def toy(home: Path, install_plugin: InstallPlugin, tmp_path: Path, monkeypatch: 
 @pytest.fixture
 def hub_here(home: Path, toy: None, empty_database: Path) -> Iterator[HubProcess]:
     """Start a hub in the home of the test."""
-    process = HubProcess(home, database=empty_database)
+    process = HubProcess(home, database=empty_database, forked=True)
     yield process
     process.stop()
 
