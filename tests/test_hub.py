@@ -89,8 +89,8 @@ def start(home: Path, empty_database: Path) -> Iterator[Start]:
     """Start hubs; whatever still runs at the end is killed."""
     hubs: list[HubProcess] = []
 
-    def begin(*options: str, at: Path = home) -> HubProcess:
-        hubs.append(HubProcess(at, *options, database=empty_database))
+    def begin(*options: str, at: Path = home, forked: bool = True) -> HubProcess:
+        hubs.append(HubProcess(at, *options, database=empty_database, forked=forked))
         return hubs[-1]
 
     yield begin
@@ -111,7 +111,7 @@ def detached(home: Path) -> Iterator[Detach]:
 @posix
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_hub_serves_until_a_signal_and_leaves_nothing_behind(home: Path, start: Start, number: signal.Signals) -> None:
-    hub = start()
+    hub = start(forked=False)
     hub.process.send_signal(signal.SIGHUP)  # a closed terminal is no such signal
     said = presence.read(home)
     assert said == presence.running(home)
