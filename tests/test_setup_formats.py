@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable
+from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_plane.setup import blocks, jsonc, toml
-from memory_plane.setup.errors import Broken
+from memory_plane.integration import Element, Entry
+from memory_plane.setup import blocks, edits, jsonc, toml
+from memory_plane.setup.errors import Broken, Kept
 from memory_plane.setup.pointers import MISSING, get, missing
 
 SERVER = {"command": "/opt/a path/mp", "args": ["mcp", "--agent", "héron"]}
@@ -144,6 +147,7 @@ TOML = {
     "tables": '# mine\nmodel = "x"   # keep\n\n[mcp_servers.other]\ncommand = "a"\n\n[profiles.fast]\nk = 1\n',
     "CRLF": '# mine\r\nmodel = "x"\r\n\r\n[mcp_servers.other]\r\ncommand = "a"\r\n',
     "arrays of tables": '[[hooks.Stop]]\nx = 1\n\n[mcp_servers.other]\ncommand = "a"\n',
+    "inline": 'mcp_servers = { other = { command = "x" } }\n',
     "empty": "",
 }
 
@@ -189,3 +193,52 @@ def test_block_comes_and_goes_byte_for_byte(data: bytes) -> None:
 def test_torn_block_is_refused(torn: str) -> None:
     with pytest.raises(Broken, match="once each"):
         blocks.put(torn.encode(), "x")
+
+
+ODD_TOML = {
+    "both kinds of line ends": b"a = 1\r\nb = 2\n[mcp_servers.other]\nx = 1\r\n",
+    "comments between tables": b"[mcp_servers] # mine\n# nothing yet\n\n# about b\n[b]\nx=1\n",
+    "out of order": b"[mcp_servers.a]\nx=1\n[b]\ny=1\n[mcp_servers.c]\nz=1\n[b.d]\nq=1\n",
+    "dotted keys": b'mcp_servers.other.command = "x"\nmodel = "y"\n',
+    "odd spaces": b"  a   =   1   \n\n\n  [ mcp_servers . o ]\n   x = 1\n\n\n\n# the end\n\n",
+    "a header in a string": b's = """\n[mcp_servers.memory-plane]\n"""\nd = 1979-05-27\n',
+    "quoted": b"[\"mcp_servers\".'memory plane']\nx=1\n",
+    "an array over lines": b"[hooks]\nStop = [ # mine\n  {x = 1}, # one\n]\n",
+    "tables of an array": b"[[hooks.Stop]]\nx=1\n[[hooks.Stop]]\nx=2\n\n[[hooks.Start]]\n[[hooks.Start.y]]\nz=1\n",
+}
+
+
+@pytest.mark.parametrize("data", ODD_TOML.values(), ids=ODD_TOML)
+@pytest.mark.parametrize("kind", [Entry, Element])
+def test_all_else_in_odd_toml_stays_byte_for_byte(tmp_path: Path, data: bytes, kind: type[Entry | Element]) -> None:
+    pointer = ("mcp_servers", "memory-plane") if kind is Entry else ("hooks", "Stop")
+    edit = kind(path=tmp_path / "config.toml", pointer=pointer, value={**SERVER, "env": {"A": "b"}})
+    after, record = edits.made(edit, data)
+    assert [line for line in data.splitlines(keepends=True) if line not in after.splitlines(keepends=True)] == []
+    assert record is not None
+    assert edits.undone(record, after) == data
+
+
+@pytest.mark.parametrize("number", [b"1e+21", b"1E+2", b"1e400", b"-0.0", b"123456789012345678901234567890"])
+def test_numbers_stay_as_they_are_written(number: bytes) -> None:
+    data = b'{"a": ' + number + b"} // mine\n"
+    after = jsonc.put(data, ("b",), 1)
+    assert number in after
+    assert jsonc.drop(after, ("b",)) == data
+
+
+def test_settings_of_megabytes_are_edited_in_seconds() -> None:
+    history = [{"display": "hello", "number": number, "pasted": {}} for number in range(100_000)]
+    data = json.dumps({"history": history}, indent=2).encode()
+    begun = process_time()
+    assert jsonc.drop(jsonc.put(data, ("mcpServers", "a"), SERVER), ("mcpServers", "a"), made=1) == data
+    assert process_time() - begun < 20
+
+
+def test_what_cannot_be_noted_is_not_taken_over(tmp_path: Path) -> None:
+    toml_entry = Entry(path=tmp_path / "a.toml", pointer=("a",), value={})
+    with pytest.raises(Kept, match="remove that by hand"):
+        edits.made(toml_entry, b"a = 1979-05-27\n", take_over=True)
+    json_entry = Entry(path=tmp_path / "a.json", pointer=("a",), value={})
+    with pytest.raises(Kept, match="remove that by hand"):
+        edits.made(json_entry, b'{"a": 1e400}', take_over=True)

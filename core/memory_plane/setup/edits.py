@@ -58,10 +58,11 @@ def undone(record: Record, data: bytes | None) -> bytes | None:
             form = formats.of(edit.path)
             if record.before is not MISSING:
                 return form.put(data, edit.pointer, record.before)
-            after = form.drop(data, edit.pointer, made=record.made)
+            after = _dropped(edit, data, form.drop(data, edit.pointer, made=record.made))
             return data if edit.stays and _without_empty(form.load(after) or {}) else after
         case Element():
-            return formats.of(edit.path).drop(data, edit.pointer, edit.value, made=record.made)
+            after = formats.of(edit.path).drop(data, edit.pointer, edit.value, made=record.made)
+            return _dropped(edit, data, after)
         case _:
             return None if record.before is MISSING else _encoded(record.before)
 
@@ -167,6 +168,21 @@ def _written_value(edit: Entry | Element, data: bytes) -> bytes:
         after = form.add(data, edit.pointer, edit.value)
     if form.load(after) != with_value(before, edit.pointer, expected):
         raise Broken(f"is laid out in a way that cannot be edited safely; add {'.'.join(edit.pointer)} by hand")
+    return after
+
+
+def _dropped(edit: Entry | Element, data: bytes, after: bytes) -> bytes:
+    """Make sure that an edit went out of a settings file alone."""
+    form = formats.of(edit.path)
+    before, now = form.load(data), form.load(after)
+    held, left = get(before, edit.pointer), get(now, edit.pointer)
+    if isinstance(edit, Element):
+        held, left = [*held], [*([] if left is MISSING else left), edit.value]
+        gone = len(left) == len(held) and all(one in held for one in left)
+    else:
+        gone = left is MISSING
+    if not gone or with_value(now, edit.pointer, get(before, edit.pointer)) != before:
+        raise Broken(f"is laid out in a way that cannot be edited safely; remove {'.'.join(edit.pointer)} by hand")
     return after
 
 

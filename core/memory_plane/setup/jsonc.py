@@ -6,22 +6,29 @@ tree-sitter says where things stand, `json` what they mean; an edit is a splice 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import tree_sitter_json
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from memory_plane.setup.errors import Broken
 from memory_plane.setup.pointers import MISSING, get
 
 _BOM = b"\xef\xbb\xbf"
+_JSON = Language(tree_sitter_json.language())
+_PLUS = re.compile(rb"(?<=\d[eE])\+(?=\d)")
+"""What an exponent may begin with, and the grammar does not know."""
 
 
 def load(data: bytes) -> Any:
     """Return what a file means, None for one with nothing in it; raise `Broken`."""
-    return _Document(data).value
+    try:  # most have no comments, and some have megabytes
+        return json.loads(data.decode("utf-8-sig"), parse_constant=int)
+    except (ValueError, RecursionError):
+        return _Document(data).value
 
 
 def put(data: bytes, pointer: Sequence[str], value: Any) -> bytes:
@@ -81,11 +88,12 @@ class _Document:
         except UnicodeDecodeError:
             raise Broken("is not UTF-8") from None
         root, plain = _parse(self.data)
+        self.comments = _comments(root)
         tops = [child for child in root.children if child.type != "comment"]
         self.value = None
         if tops:
             self.top = tops[0]
-            self.plain = _blanked(plain, _comments(root))
+            self.plain = _blanked(plain, self.comments)
             try:
                 self.value = json.loads(self.plain)
             except (ValueError, RecursionError) as error:
@@ -192,16 +200,16 @@ class _Document:
 
     def _comma_after(self, node: Node, until: Node) -> int:
         """Return where the comma after a node is, 0 if there is none."""
-        comments = [one for one in _comments(node.parent) if node.end_byte <= one[0]]
+        comments = [one for one in self.comments if node.end_byte <= one[0] < until.start_byte]
         between = _blanked(self.data[: until.start_byte], comments)
         return max(between.find(b",", node.end_byte), 0)
 
 
 def _parse(data: bytes) -> tuple[Node, bytes]:
     """Return the tree, and the bytes with a blank for each trailing comma; raise `Broken`."""
-    parser = Parser(Language(tree_sitter_json.language()))
+    parser = Parser(_JSON)
     for _ in range(2):
-        root = parser.parse(data).root_node
+        root = parser.parse(_PLUS.sub(b"0", data)).root_node
         if not root.has_error:
             return root, data
         data = _blanked(data, list(_trailing_commas(root, data)))
@@ -225,8 +233,9 @@ def _walk(node: Node) -> Iterator[Node]:
         stack += reversed(node.children)
 
 
-def _comments(node: Node | None) -> list[tuple[int, int]]:
-    return [(one.start_byte, one.end_byte) for one in _walk(node) if one.type == "comment"] if node else []
+def _comments(root: Node) -> list[tuple[int, int]]:
+    found = QueryCursor(Query(_JSON, "(comment) @comment")).captures(root).get("comment", [])
+    return [(one.start_byte, one.end_byte) for one in found]
 
 
 def _blanked(data: bytes, spans: Sequence[tuple[int, int]]) -> bytes:
