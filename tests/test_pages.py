@@ -412,6 +412,18 @@ def test_brief_leaves_out_own_thoughts_and_sleeping_items_and_what_is_stale() ->
     )
 
 
+def test_what_concerns_an_agent_is_in_its_brief_beside_newer_things_that_are_news_to_all() -> None:
+    news = [thought(id=f"n{at}", kind="milestone", text=f"Shipped {at}", attention=0.5) for at in range(40)]
+    rest = thought(id="own", kind="milestone", text="Rob likes FPGAs", attention=0.9, reason="interest: FPGA")
+    told = [line for line in brief(Fake(thoughts=(*news, rest))).splitlines() if line.startswith("- ")]
+    assert [text.split(" · ")[3] for text in told[:3]] == ["Rob likes FPGAs", "Shipped 0", "Shipped 1"]
+
+
+def test_reason_that_says_only_the_kind_is_not_told() -> None:
+    assert "why:" not in brief(Fake(thoughts=(thought(kind="milestone", reason="a milestone"),)))
+    assert "why: interest: FPGA" in brief(Fake(thoughts=(thought(kind="milestone", reason="interest: FPGA"),)))
+
+
 def test_local_time_is_that_of_the_machine_without_a_zone() -> None:
     page = pulse_page(Fake(thoughts=(thought(),)), now=NOW, zone=None)
     assert NOW.astimezone().strftime("%Y-%m-%d %H:%M") in page
