@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memory_plane.capture import FOCUS, MOST, TEXT, Turn, operations
 from memory_plane.operations import make_operation
-from memory_plane.types import Operation
+from memory_plane.types import OpenItem, Operation
 
 AT = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 LABELLED = json.loads((Path(__file__).parent / "data" / "turns.json").read_text("utf-8"))
@@ -162,6 +162,22 @@ def test_next_prompt_closes_the_question() -> None:
     closing, *_ = operations(turn("yes, public", id="t-2", before=asked))
     assert (closing.op, closing.body["item"], closing.body["status"]) == ("resolve", question.id, "answered")
     assert closing.body["note"] == "yes, public"
+
+
+def test_next_prompt_closes_what_its_session_has_open() -> None:
+    asked = "Should the page be public?"
+    (here,) = (one for one in operations(turn(answer=asked)) if one.op == "thought")
+    (there,) = (one for one in operations(turn(answer=asked, session="s-2")) if one.op == "thought")
+    item: dict[str, Any] = {"kind": "question", "text": asked, "status": "open", "origin": "agent", "created_at": AT}
+    known = [OpenItem(id=one.id, agent="grok", owner=None, to=None, **item) for one in (there, here)]
+
+    def closed(prompt: str, answer: str = "", **more: Any) -> list[str]:
+        later = {"at": AT + timedelta(minutes=1), "asked": known} | more
+        return [one.body["item"] for one in operations(turn(prompt, answer, **later)) if one.op == "resolve"]
+
+    assert closed("yes, public") == [here.id]
+    assert closed("yes, public", before=asked) == [here.id]
+    assert closed("is it up?", asked) == closed("yes", at=AT) == closed("yes", origin="external") == closed("") == []
 
 
 def test_points_of_a_list_count_where_nothing_else_tells() -> None:

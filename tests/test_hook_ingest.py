@@ -85,6 +85,28 @@ def test_spooled_event_is_stored_once_however_often_it_comes(make_plane: Callabl
     assert [thought.text for thought in plane.thoughts()] == ["the otter is back"]
 
 
+def test_event_tells_which_questions_of_its_agent_are_open(make_plane: Callable[..., Plane]) -> None:
+    heard_of: list[list[str]] = []
+
+    class EgretPlugin(Plugin):
+        agents = (AgentInfo(id="egret"),)
+
+        @hookimpl
+        def ingest(self, cue: Poll | Event) -> None:
+            if isinstance(cue, Event):
+                heard_of.append([item.text for item in cue.asked])
+
+    plane = make_plane(EgretPlugin())
+    plane.post("Shall I dive?", agent="egret", kind="question")
+    plane.post("I'll dive at noon", agent="egret", kind="commitment")
+    answered = plane.post("Shall I fly?", agent="egret", kind="question")
+    plane.post("Shall I stand?", agent="heron", kind="question")
+    plane.resolve(answered.id, agent="egret")
+    plane.spool(heard("egret"))
+    plane.ingest()
+    assert heard_of == [["Shall I dive?"]]
+
+
 def test_cursor_comes_back_at_the_next_poll(make_plane: Callable[..., Plane]) -> None:
     seen: list[str | None] = []
 

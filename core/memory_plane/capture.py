@@ -13,7 +13,7 @@ from memory_plane.cues import Found
 from memory_plane.echoes import without_ours
 from memory_plane.projects import project_of
 from memory_plane.prose import Sentence
-from memory_plane.types import NAMESPACE, Operation, Origin
+from memory_plane.types import NAMESPACE, OpenItem, Operation, Origin
 
 __all__ = ["Turn", "operations", "project_of", "without_ours"]
 
@@ -40,7 +40,8 @@ class Turn:
 
     `session` is the agent's own id of the conversation and `id` its own id of the turn, "" if it gives none; `at` is
     aware; `prompt` is what the person asked and `answer` what the agent said last, `before` what it had said last
-    before the prompt, all "" if unknown. With `before`, the question that the prompt answers is closed.
+    before the prompt, all "" if unknown. With `before`, the question that the prompt answers is closed. `asked` are the
+    agent's open questions: a prompt that comes without its answer closes those of its session.
     """
 
     agent: str
@@ -52,6 +53,7 @@ class Turn:
     before: str = ""
     project: str | None = None
     origin: Origin = "agent"
+    asked: Sequence[OpenItem] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +170,21 @@ def _focus(asked: Sequence[str]) -> str:
 
 
 def _closing(turn: Turn) -> Iterator[Operation]:
-    """Yield the end of the question that the prompt answers, whatever it says: the conversation went on."""
-    if not turn.before or not turn.prompt.strip() or turn.origin == "external":
+    """Yield the end of the questions that the prompt answers, whatever it says: the conversation went on."""
+    if not turn.prompt.strip() or turn.origin == "external":
         return
-    if question := _question(turn, _sentences(turn.before)):
-        item = _id(turn, "thought", _key(question))
+    for item in dict.fromkeys(_answered(turn)):
         body = {"item": item, "status": "answered", "note": _short(" ".join(_whole(turn.prompt).split()), TEXT)}
         yield _operation(turn, "resolve", item, body)
+
+
+def _answered(turn: Turn) -> Iterator[str]:
+    """Yield the ids of the questions; that they follow from the session tells them from those of others."""
+    if turn.before and (question := _question(turn, _sentences(turn.before))):
+        yield _id(turn, "thought", _key(question))
+    for one in turn.asked if not turn.answer else ():
+        if one.created_at < turn.at and one.id == _id(turn, "thought", _key(one.text)):
+            yield one.id
 
 
 def _key(text: str) -> str:

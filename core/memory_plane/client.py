@@ -245,6 +245,10 @@ class Client(Writes):
         """Return the newest thoughts of the copy for offline reads and of the outbox; ask nobody."""
         return self._replica().thoughts(limit=limit)
 
+    def known_items(self, *, agent: str, limit: int = 50) -> list[OpenItem]:
+        """Return the open items of an agent that the copy for offline reads has; ask nobody."""
+        return self._replica().items(agent=agent, limit=limit)
+
     def facts(
         self,
         *,

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -15,7 +16,7 @@ from memory_plane.echoes import news
 from memory_plane.errors import Refused
 from memory_plane.failures import Failure
 from memory_plane.operations import make_operation
-from memory_plane.types import Event, Ingested, IngestReport, Operation, Poll, Receipt, Thought
+from memory_plane.types import Event, Ingested, IngestReport, OpenItem, Operation, Poll, Receipt, Thought
 
 if TYPE_CHECKING:
     from memory_plane.client import Client
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MINUTE = timedelta(minutes=1)
+TOGETHER = timedelta(seconds=5)
+"""Within which the several registrations of a hook run; the next turn of an agent may say the same, to the byte."""
 OTHERS = 5.0
 """Seconds to wait for another process that takes in events of the same plugin; what it leaves is for the next time."""
 
 _HEARD = 200
 """How many of the newest thoughts an agent may have heard of and repeat."""
+_OPEN = 1_000
+"""Among how many open items of an agent its questions are looked for."""
 
 
 class Taker(Protocol):
@@ -61,6 +65,10 @@ class Taker(Protocol):
         """Return the newest thoughts, as far as they are known here."""
         ...
 
+    def items(self, *, agent: str, limit: int) -> Sequence[OpenItem]:
+        """Return the open items of an agent, as far as they are known here."""
+        ...
+
 
 class Queue:
     """An outbox that takes what comes in; each operation is sent to where the memory is."""
@@ -68,7 +76,7 @@ class Queue:
     def __init__(self, client: Client, plugins: PluginManager) -> None:
         self.settings, self.home, self.plugins = client.settings, client.home, plugins
         self._outbox = client.outbox
-        self.thoughts = client.known_thoughts
+        self.thoughts, self.items = client.known_thoughts, client.known_items
 
     def store(
         self, batch: Sequence[Operation], *, strict: bool, cursor: tuple[str, str] | None = None
@@ -162,20 +170,20 @@ def _alone(home: Path, plugin: str) -> Iterator[bool]:
 
 
 class Recent:
-    """The events of the last minute: an agent that has three registrations says each turn three times, to the byte."""
+    """The latest events: an agent that has three registrations says each turn three times at once, to the byte."""
 
     def __init__(self) -> None:
         self._heard: dict[int, datetime] = {}
 
     def has(self, event: Event) -> bool:
-        """Tell whether the same was said in the minute before."""
+        """Tell whether the same was said just before."""
         before = self._heard.get(_hash(event))
-        return before is not None and event.at is not None and event.at - before < MINUTE
+        return before is not None and event.at is not None and event.at - before < TOGETHER
 
     def add(self, event: Event) -> None:
-        """Note what was said, and forget what was said more than a minute before."""
+        """Note what was said, and forget what was not said just before."""
         if (at := event.at) is not None:
-            self._heard = {key: when for key, when in self._heard.items() if at - when < MINUTE} | {_hash(event): at}
+            self._heard = {key: when for key, when in self._heard.items() if at - when < TOGETHER} | {_hash(event): at}
 
 
 def _hash(event: Event) -> int:
@@ -191,7 +199,8 @@ def poll(plane: Plane, plugin: str) -> int:
 def _take_event(plane: Taker, event: Event, owner: str) -> int | None:
     """Return how many operations an event became, None if its plugin failed on it."""
     before = _latest_failure(plane, owner)
-    answers = plane.plugins.ingest(event)
+    asked = (one for one in plane.items(agent=event.agent, limit=_OPEN) if one.kind == "question")
+    answers = plane.plugins.ingest(replace(event, asked=tuple(asked)))
     if _latest_failure(plane, owner) is not before:
         return None
     return sum(_take_in(plane, answer) for _, answer in answers)

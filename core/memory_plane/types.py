@@ -75,12 +75,16 @@ class Poll:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """A raw payload that a hook or webhook of `agent` delivered under the event `name`; `at` is when, if known."""
+    """A raw payload that a hook or webhook of `agent` delivered under the event `name`; `at` is when, if known.
+
+    `asked` are the questions of the agent that are open.
+    """
 
     agent: str
     name: str
     payload: Mapping[str, Any]
     at: datetime | None = None
+    asked: tuple[OpenItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,6 +65,18 @@ def test_turn_that_comes_again_adds_nothing(make_plane: Callable[..., Plane], ag
     assert len(plane.thoughts()) == 1
 
 
+def test_next_prompt_closes_the_question_of_its_session(make_plane: Callable[..., Plane]) -> None:
+    plane = make_plane("clients")
+    (ask, asks), (stop, stops) = TURNS["codex"]
+    for session in ("s", "another"):
+        asked = {"session_id": session, "last_assistant_message": f"Shall I drop the old tables of {session}?"}
+        plane.spool(Event(agent="codex", name=stop, payload=stops | asked))
+    plane.ingest()
+    plane.spool(Event(agent="codex", name=ask, payload=asks | {"turn_id": "t-2", "prompt": "yes"}))
+    plane.ingest()
+    assert [item.text for item in plane.items()] == ["Shall I drop the old tables of another?"]
+
+
 def test_every_hook_that_is_registered_and_tells_of_a_turn_is_tried() -> None:
     for agent, row in ROWS.items():
         told = set(row.get("turns", {}))

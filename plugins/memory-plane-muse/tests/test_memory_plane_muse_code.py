@@ -81,6 +81,17 @@ def test_turn_told_twice_is_one(make_plane: Callable[..., Plane]) -> None:
     assert plane.ingest().stored == 2
 
 
+def test_next_prompt_closes_the_question(make_plane: Callable[..., Plane]) -> None:
+    plane = make_plane("muse")
+    for payload, open_ in (
+        ({**STOP, "last_assistant_message": "Shall I deploy the shop to production?"}, 1),
+        ({**PROMPT, "prompt": "yes", "turn_id": "t-2"}, 0),
+    ):
+        plane.spool(event(payload))
+        plane.ingest()
+        assert len(plane.items()) == open_
+
+
 def test_name_of_the_event_comes_from_the_hook_or_from_its_payload() -> None:
     assert muse_code.operations(event(STOP, "Stop")) != ()
     unnamed = {key: value for key, value in STOP.items() if key != "hook_event_name"}

@@ -39,6 +39,7 @@ def _asked(event: Event, now: datetime) -> tuple[Operation, ...]:
             at=event.at or now,
             prompt=_said(event, "prompt"),
             project=project_of(_said(event, "cwd")),
+            asked=event.asked,
         )
     )
 

@@ -26,6 +26,7 @@ def operations(event: Event, *, now: datetime) -> tuple[Operation, ...]:
             prompt=said.get("prompt", ""),
             answer=said.get("answer", ""),
             project=project_of(said.get("folder", "")),
+            asked=event.asked,
         )
     )
 

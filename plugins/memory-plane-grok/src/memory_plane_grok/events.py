@@ -31,7 +31,8 @@ def operations(event: Event, root: Path, *, now: datetime) -> tuple[Operation, .
             turn = _done(event, root, now)
         case _:
             return ()
-    return exchanges.operations(AGENT, turn, _said(event, "cwd", "workspaceRoot"), over=True) if turn else ()
+    folder = _said(event, "cwd", "workspaceRoot")
+    return exchanges.operations(AGENT, turn, folder, over=True, asked=event.asked) if turn else ()
 
 
 def _asked(event: Event, now: datetime) -> Exchange | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memory_plane import capture
-from memory_plane.types import Operation, Origin
+from memory_plane.types import OpenItem, Operation, Origin
 
 QUIET = timedelta(minutes=10)
 """After this long without a sign of life a turn is over, whatever its files say: it was cancelled, or killed."""
@@ -45,8 +45,13 @@ class Conversation:
     quiet: timedelta = QUIET
 
 
-def operations(agent: str, exchange: Exchange, folder: str, *, over: bool) -> tuple[Operation, ...]:
-    """Return what a turn becomes: its focus and, once it is over, the few thoughts of it."""
+def operations(
+    agent: str, exchange: Exchange, folder: str, *, over: bool, asked: Sequence[OpenItem] = ()
+) -> tuple[Operation, ...]:
+    """Return what a turn becomes: its focus and, once it is over, the few thoughts of it.
+
+    `asked` are the agent's open questions.
+    """
     return capture.operations(
         capture.Turn(
             agent=agent,
@@ -58,5 +63,6 @@ def operations(agent: str, exchange: Exchange, folder: str, *, over: bool) -> tu
             before=exchange.before if exchange.prompt else "",
             project=capture.project_of(folder) if folder else None,
             origin=exchange.origin,
+            asked=asked,
         )
     )

@@ -37,6 +37,7 @@ def operations(event: Event) -> tuple[Operation, ...]:
             prompt=prompt,
             answer=answer,
             project=capture.project_of(folder) if folder else None,
+            asked=event.asked,
         )
     )
 
