@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shlex
+import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +18,7 @@ from click.testing import CliRunner, Result
 from memory_plane import Plugin, hookimpl
 from memory_plane.integration import Block, Call, Check, Copy, Edit, Element, Entry, Integration, Machine, OwnFile
 from memory_plane.plugins import PluginManager
-from memory_plane.setup import apply, files
+from memory_plane.setup import apply, calls, files
 from memory_plane.surfaces.cli import main
 from memory_plane.surfaces.cli.session import Session
 from memory_plane.types import AgentInfo
@@ -262,3 +266,129 @@ def test_notes_that_cannot_be_understood_stop_everything(
         assert words in str(result.exception) + result.output
     assert not tree(base)
     assert (home / "integrations.json").read_text() == text
+
+
+# --- an agent that cannot answer ---------------------------------------------------------------------------------
+
+
+def test_what_a_failing_command_should_have_taken_back_stays_noted(run: Run, bird: BirdPlugin, base: Path) -> None:
+    (base / "settings.json").write_bytes(b"{}")
+    before = tree(base)
+    broken = base.parent / "broken"
+    call = listed(base / "servers", "memory-plane")
+    bird.edits = (server(base), replace(call, undo=(("sh", "-c", f"! test -e '{broken}' && rm '{base}/servers'"),)))
+    run("setup", "--yes")
+    broken.touch()
+    result = run("uninstall", "--yes")
+    assert (result.exit_code, "run it again" in result.output) == (1, True)
+    assert (base / "settings.json").read_bytes() == b"{}"
+    assert "memory-plane" in (base / "servers").read_text()
+    broken.unlink()
+    assert run("uninstall", "--yes").exit_code == 0
+    assert tree(base) == before
+
+
+def test_agent_whose_command_is_gone_still_leaves_its_file_as_it_was(run: Run, bird: BirdPlugin, base: Path) -> None:
+    tool, place = base / "tool", base / "servers"
+    tool.write_text(f"#!/bin/sh\n[ $1 = add ] && echo there >> '{place}'; cat '{place}'\n")
+    tool.chmod(0o700)
+    place.write_bytes(b"other\n")
+    words = str(tool)
+    bird.edits = (
+        Call(
+            what="add",
+            do=((words, "add"),),
+            undo=((words, "no"),),
+            asks=(words, "ask"),
+            shows="there",
+            touches=(place,),
+        ),
+    )
+    assert run("setup", "--yes").exit_code == 0
+    tool.unlink()
+    assert "cannot be run: No such file" in run("doctor").output
+    assert run("uninstall", "--yes").exit_code == 0
+    assert place.read_bytes() == b"other\n"
+
+
+def test_agent_that_hangs_is_ended_with_all_that_it_started(
+    run: Run, bird: BirdPlugin, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "SECONDS", 0.5)
+    note = base.parent / "note"
+    bird.checks = (
+        Check(what="it", command=("sh", "-c", f"sleep 60 & echo $! > '{note}'; wait"), shows="x", remedy=""),
+    )
+    bird.edits = (server(base),)
+    result = run("setup", "--yes")
+    assert result.exit_code == 1
+    assert "did not end within" in result.output
+    state = subprocess.run(("ps", "-o", "stat=", "-p", note.read_text().strip()), capture_output=True, check=False)
+    assert state.stdout.strip() in (b"", b"Z"), "gone, or only not noticed yet by the first of all processes"
+
+
+def test_doctor_does_not_wait_for_what_is_no_file(run: Run, bird: BirdPlugin, base: Path) -> None:
+    bird.edits = (server(base),)
+    run("setup", "--yes")
+    (base / "settings.json").unlink()
+    os.mkfifo(base / "settings.json")
+    result = run("doctor")
+    assert (result.exit_code, "is no file" in result.output) == (1, True)
+
+
+# --- what files are besides their bytes --------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root may give a file away")
+def test_group_and_attributes_of_a_file_stay(run: Run, bird: BirdPlugin, base: Path) -> None:
+    place = base / "settings.json"
+    place.write_bytes(b"{}")
+    os.chown(place, -1, 12345)
+    place.chmod(0o660)
+    with suppress(OSError):
+        os.setxattr(place, "user.mine", b"yes")
+    held = os.listxattr(place)
+    bird.edits = (server(base),)
+    run("setup", "--yes")
+    found = place.stat()
+    assert (found.st_gid, found.st_mode & 0o777, os.listxattr(place)) == (12345, 0o660, held)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such modes")
+def test_folder_that_its_owner_made_read_only_is_left_alone(run: Run, bird: BirdPlugin, base: Path) -> None:
+    (base / "settings.json").write_bytes(b"{}")
+    base.chmod(0o500)
+    bird.edits = (server(base),)
+    result = run("setup", "--yes")
+    base.chmod(0o700)
+    assert (result.exit_code, "is read-only" in result.output) == (1, True)
+    assert tree(base) == {"settings.json": b"{}"}
+
+
+def test_path_that_is_no_utf8_is_set_up_and_taken_out(run: Run, bird: BirdPlugin, base: Path) -> None:
+    odd = base / os.fsdecode(b"odd\xff\x1b[31m")
+    odd.mkdir()
+    (odd / "settings.json").write_bytes(b'{"mcpServers": {"memory-plane": {"command": "\\ud800"}}}')
+    (odd / "hook.sh").write_bytes(b"\xff mine")
+    (odd / "config.toml").write_bytes(b"")
+    before = tree(base)
+    bird.edits = (server(odd, f"{odd}/mp"), OwnFile(path=odd / "hook.sh", text=f"exec {odd}/mp\n"))
+    result = run("setup", "--yes", "--take-over")
+    assert result.exit_code == 0, result.output
+    assert "\x1b" not in result.output
+    assert b"exec " + os.fsencode(odd) in (odd / "hook.sh").read_bytes()
+    for name in ("settings.json", "hook.sh"):
+        (odd / name).touch()
+    assert run("doctor").exit_code in (0, 1)
+    assert run("uninstall", "--yes").exit_code == 0
+    assert tree(base) == before
+    bird.edits = (Entry(path=odd / "config.toml", pointer=POINTER, value={"command": f"{odd}/mp"}),)
+    assert "is no UTF-8" in run("setup", "--yes").output
+    assert tree(base) == before
+
+
+def test_json_asks_nobody(run: Run, bird: BirdPlugin, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bird.edits = (server(base),)
+    result = run("setup", "--json")
+    assert (result.exit_code, "nobody can be asked with --json" in result.output) == (2, True)
+    assert json.loads(run("setup", "--json", "--dry-run").stdout)[0]["state"] == "would change"

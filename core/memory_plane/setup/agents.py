@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from memory_plane import seen
 from memory_plane.integration import Access, Call, Check, Integration, Machine
-from memory_plane.setup import calls, edits, manifest
-from memory_plane.setup.errors import Broken
+from memory_plane.setup import calls, edits, files, manifest
+from memory_plane.setup.errors import Broken, Kept
 from memory_plane.setup.finding import Finding
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def _complaints(integration: Integration) -> Iterator[tuple[str, str]]:
     again = f"memory-plane setup {integration.agent}"
     for edit in integration.edits:
         if isinstance(edit, Call):
-            if not calls.is_done(edit):
-                yield f"{edit.what}: is not done, or no longer", again
-        elif (complaint := _of_edit(edit)) is not None:
+            if complaint := calls.complaint(edit):
+                yield f"{edit.what}: {complaint}", again
+        elif complaint := _of_edit(edit):
             yield f"{edit.path}: {complaint}", again
     for check in integration.checks:
         complaint = calls.passes(check) if isinstance(check, Check) else _of_access(check)
@@ -66,12 +66,12 @@ def _complaints(integration: Integration) -> Iterator[tuple[str, str]]:
             yield f"{check.what}: {complaint}", check.remedy
 
 
-def _of_edit(edit: edits.FileEdit) -> str | None:
+def _of_edit(edit: edits.FileEdit) -> str:
     try:
-        data = edit.path.read_bytes() if edit.path.exists() else None
-        return None if edits.stands(edit, data) else "what was written there is gone, changed, or of an older version"
-    except (OSError, Broken) as error:
-        return str(error)
+        stands = edits.stands(edit, files.read(edit.path))
+    except (Broken, Kept) as error:
+        return str(error).removeprefix(f"{edit.path}: ")
+    return "" if stands else "what was written there is gone, changed, or of an older version"
 
 
 def _of_access(access: Access) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from memory_plane.copies import NAME
 from memory_plane.errors import MemoryPlaneError
 from memory_plane.integration import Call
 from memory_plane.setup import calls, edits, files, plan
@@ -25,7 +27,10 @@ def manifest_of(home: Path) -> Iterator[Manifest]:
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         with FileLock(home / ".setup.lock", timeout=0, mode=0o600):
-            yield load(home)
+            manifest = load(home)
+            for place in (home / NAME, *map(Path, manifest.files)):
+                files.sweep(place)
+            yield manifest
     except Timeout:
         raise MemoryPlaneError(f"another setup is at work on {str(home)!r}; wait until it has ended") from None
 
@@ -55,36 +60,60 @@ def setup(planned: Plan, manifest: Manifest) -> None:
 
 
 def uninstall(planned: Plan, manifest: Manifest) -> list[str]:
-    """Take out what is ours as planned; return what could not be taken back and why."""
-    complaints = list(_undo(planned, manifest))
+    """Take out what is ours as planned; return what is not as it was, and why.
+
+    Raise `Kept` where an agent's command failed: what it should have taken back stays noted, all else is out.
+    """
+    failed, complaints = _undo(planned, manifest)
     with _all_or_nothing(manifest) as undo:
         for change in planned.changes:
             _write(change, undo)
-    del manifest.agents[planned.agent]
-    used = {str(path.resolve()) for records in manifest.agents.values() for one in records for path in _paths(one.edit)}
+    manifest.agents[planned.agent] = tuple(one for one in manifest.agents[planned.agent] if one.edit in failed)
+    if not failed:
+        del manifest.agents[planned.agent]
+    used = {_real(path) for records in manifest.agents.values() for one in records for path in _paths(one.edit)}
     for place in manifest.files.keys() - used:
         _remove_folders(manifest.files.pop(place).folders)
     _settle(planned.changes, manifest)
     manifest.save()
+    if failed:
+        raise Kept(f"{'; '.join(complaints)}; all else is taken out: run it again when that is mended")
     return complaints
 
 
-def _undo(planned: Plan, manifest: Manifest) -> Iterator[str]:
-    """Undo the calls, and give the files that they touched their old bytes; yield what could not be done and why."""
-    others = {path.resolve() for one in manifest.others(planned.agent).values() for path in _paths(one.edit)}
+def _undo(planned: Plan, manifest: Manifest) -> tuple[list[Call], list[str]]:
+    """Undo the calls, and give the files that they touched their old bytes; return what failed, and all complaints."""
+    others = {_real(path) for one in manifest.others(planned.agent).values() for path in _paths(one.edit)}
     touched = dict.fromkeys(path for call in planned.calls for path in call.touches)
-    as_left = {path for path in touched if path.resolve() not in others and _is_as_left(path, manifest)}
+    as_left = {path for path in touched if _real(path) not in others and _is_as_left(path, manifest)}
+    failed, complaints = [], []
     for call in planned.calls:
         try:
-            calls.undo(call)
+            _undo_call(call, as_left)
         except Kept as error:
             as_left -= set(call.touches)
-            yield str(error)
+            failed += [call] if calls.can_run(call) else []
+            complaints.append(str(error))
     for path in touched:
         try:
             _put_back(path, manifest, alone=path in as_left)
         except Kept as error:
-            yield str(error)
+            complaints.append(str(error))
+    return failed, complaints
+
+
+def _undo_call(call: Call, as_left: set[Path]) -> None:
+    """Undo a call, unless its agent is gone and the old bytes of its files say the same; mend what it spoils."""
+    if as_left.issuperset(call.touches) and call.touches and not calls.can_run(call):
+        return
+    before = [files.look(path) for path in call.touches]
+    try:
+        calls.undo(call)
+    finally:
+        for found in before:
+            now = files.look(found.place)
+            if found.data is not None and edits.is_lost(found.place, now.data, found.data):
+                files.write(now, found.data, found.mode)
 
 
 def _note(change: Change, manifest: Manifest) -> None:
@@ -170,6 +199,10 @@ def _put_back(path: Path, manifest: Manifest, *, alone: bool) -> None:
         before = manifest.kept(known.before)
         if before != found.data and (alone or edits.same_meaning(path, found.data, before)):
             files.write(found, before, found.mode)
+
+
+def _real(path: Path) -> str:
+    return os.path.realpath(path)
 
 
 def _paths(edit: object) -> tuple[Path, ...]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from signal import Signals
 
 from memory_plane.integration import Call, Check, Command
 from memory_plane.redact import redact
@@ -20,6 +23,19 @@ def is_done(call: Call) -> bool:
     """Tell whether what the call changes is changed already."""
     code, said = _run(call.asks, call.folder, call.environment)
     return code == 0 and call.shows in said
+
+
+def complaint(call: Call) -> str:
+    """Return "" where the change stands, else why it does not seem so."""
+    code, said = _run(call.asks, call.folder, call.environment)
+    if code is None:
+        return f"{_line(call.asks)!r}: {said}"
+    return "" if code == 0 and call.shows in said else "is not done, or no longer"
+
+
+def can_run(call: Call) -> bool:
+    """Tell whether the agent's command is there still."""
+    return shutil.which(call.asks[0]) is not None
 
 
 def are_done(asked: Sequence[Call]) -> list[bool]:
@@ -38,7 +54,10 @@ def do(call: Call) -> None:
 
 def undo(call: Call) -> None:
     """Take the change back, if it is still there; raise `Kept` with what the agent said if that fails."""
-    if is_done(call):
+    code, said = _run(call.asks, call.folder, call.environment)
+    if code is None:
+        raise Kept(f"{_line(call.asks)!r} cannot tell what is left to take back: {_last(said)}")
+    if code == 0 and call.shows in said:
         for command in call.undo:
             _must(command, call)
 
@@ -63,26 +82,43 @@ def _must(command: Command, call: Call) -> None:
         raise Kept(f"{_line(command)!r} failed: {_last(said)}")
 
 
-def _run(command: Command, folder: Path | None, environment: Mapping[str, str] | None) -> tuple[int, str]:
-    """Run a command without a terminal; return its exit code and all that it said."""
+def _run(command: Command, folder: Path | None, environment: Mapping[str, str] | None) -> tuple[int | None, str]:
+    """Run a command without a terminal; return its exit code, None if it did not end, and all that it said."""
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             command,
             cwd=folder,
             env={**os.environ, "NO_COLOR": "1", **(environment or {})},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             encoding="utf-8",
             errors="replace",
-            timeout=SECONDS,
-            check=False,
+            start_new_session=True,
         )
-    except subprocess.TimeoutExpired:
-        return 1, f"it did not end within {SECONDS:g} s"
     except OSError as error:
-        return 1, f"it cannot be run: {error.strerror}"
-    return done.returncode, f"{done.stdout}\n{done.stderr}"
+        return None, f"it cannot be run: {error.strerror}"
+    with process:
+        try:
+            said, _ = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            return None, f"it did not end within {SECONDS:g} s"
+        except BaseException:
+            _end(process)
+            raise
+    return process.returncode, said
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a command with all that it started: many agents are a script that starts the real one."""
+    for signal in ("SIGTERM", "SIGKILL"):
+        with suppress(OSError, subprocess.TimeoutExpired):
+            if os.name == "nt":
+                process.kill()
+            else:
+                os.killpg(process.pid, getattr(Signals, signal))
+            process.wait(timeout=2)
 
 
 def _line(command: Command) -> str:

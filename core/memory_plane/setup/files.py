@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from secrets import token_hex
 
@@ -25,20 +28,31 @@ class Found:
 
 def look(path: Path) -> Found:
     """Read a file that is to be changed; raise `Kept` for one that is not ours to change."""
+    data = read(path)
     try:
         place = path.resolve()
-        if not place.exists():
+        if data is None:
             _check_owner(_nearest(place))
             return Found(place, None, 0o600)
         _check_owner(place)
-        found = place.stat()
+        return Found(place, data, stat.S_IMODE(place.stat().st_mode))
+    except (OSError, RuntimeError) as error:
+        raise _unreadable(path, error) from None
+
+
+def read(path: Path) -> bytes | None:
+    """Return what a file holds, None if there is none; raise `Kept` for what is no file, or cannot be read."""
+    try:
+        if not path.resolve().exists():
+            return None
+        found = path.stat()
         if not stat.S_ISREG(found.st_mode):
             raise Kept(f"{path}: is no file")
         if found.st_size > LARGEST:
             raise Kept(f"{path}: is larger than {LARGEST // 1024**2} MiB, which no settings are")
-        return Found(place, place.read_bytes(), stat.S_IMODE(found.st_mode))
+        return path.read_bytes()
     except (OSError, RuntimeError) as error:
-        raise Kept(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise _unreadable(path, error) from None
 
 
 def write(found: Found, data: bytes | None, mode: int) -> list[Path]:
@@ -76,15 +90,38 @@ def replace(place: Path, data: bytes, mode: int) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        _dress(draft, place)
         draft.chmod(mode)
         draft.replace(place)
     finally:
         draft.unlink(missing_ok=True)
 
 
+def _dress(draft: Path, place: Path) -> None:
+    """Give a draft the group, the access lists and the like of the file that it replaces, as far as that is allowed."""
+    with suppress(OSError):
+        found = place.stat()
+        if hasattr(os, "chown") and found.st_gid != draft.stat().st_gid:
+            os.chown(draft, -1, found.st_gid)
+    with suppress(OSError):
+        shutil.copystat(place, draft)
+        os.utime(draft)
+
+
+def sweep(place: Path) -> None:
+    """Remove what a write of the file left beside it when it was killed."""
+    with suppress(OSError):
+        for left in place.parent.glob(f".{escape(place.name[:100])}.????????.memory-plane"):
+            left.unlink(missing_ok=True)
+
+
 def digest(data: bytes | None) -> str:
     """Return the SHA-256 of a file's content, "" for none."""
     return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+def _unreadable(path: Path, error: OSError | RuntimeError) -> Kept:
+    return Kept(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}")
 
 
 def _nearest(place: Path) -> Path:
@@ -98,5 +135,5 @@ def _check_owner(place: Path) -> None:
         raise Kept(f"{place}: belongs to another user; it is left alone")
     if not found.st_mode & stat.S_IWUSR or not os.access(place, os.W_OK):
         raise Kept(f"{place}: is read-only; make it writable, or leave this agent out")
-    if place.is_file() and not os.access(place.parent, os.W_OK):
+    if place.is_file() and not (place.parent.stat().st_mode & stat.S_IWUSR and os.access(place.parent, os.W_OK)):
         raise Kept(f"{place.parent}: is read-only; make it writable, or leave this agent out")

@@ -121,7 +121,7 @@ class _Document:
 
     def begun(self, value: Any) -> bytes:
         """Return the file with a first value after its comments, if it has any."""
-        text = self.newline.join(line.encode() for line in json.dumps(value, ensure_ascii=False, indent=2).split("\n"))
+        text = _written(value, "  ").replace(b"\n", self.newline)
         return self.bom + self.data + text + self.newline
 
     def replace(self, node: Node, value: Any) -> bytes:
@@ -132,7 +132,7 @@ class _Document:
         members, (opener, closer) = _children(container), (container.children[0], container.children[-1])
         several = self._is_spread(container)
         indent = self._indent(members[0]) if members and several else self._indent(container) + self._unit()
-        head = b"" if key is None else f"{json.dumps(key, ensure_ascii=False)}: ".encode()
+        head = b"" if key is None else _written(key) + b": "
         text = head + self._text(value, indent, spread=several)
         last = self._last_token(container)
         comma = members and self._comma_after(members[-1], closer)
@@ -172,9 +172,8 @@ class _Document:
 
     def _text(self, value: Any, indent: bytes, *, spread: bool = True) -> bytes:
         if not spread:
-            return json.dumps(value, ensure_ascii=False).encode()
-        lines = json.dumps(value, ensure_ascii=False, indent=self._unit().decode()).encode().split(b"\n")
-        return (self.newline + indent).join(lines)
+            return _written(value)
+        return _written(value, self._unit().decode()).replace(b"\n", self.newline + indent)
 
     def _indent(self, node: Node) -> bytes:
         """Return the white space at the beginning of the line that a node begins on."""
@@ -203,6 +202,11 @@ class _Document:
         comments = [one for one in self.comments if node.end_byte <= one[0] < until.start_byte]
         between = _blanked(self.data[: until.start_byte], comments)
         return max(between.find(b",", node.end_byte), 0)
+
+
+def _written(value: Any, indent: str | None = None) -> bytes:
+    """Write a value; half of a surrogate pair, as in a path that is no UTF-8, becomes an escape of JSON."""
+    return json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "backslashreplace")
 
 
 def _parse(data: bytes) -> tuple[Node, bytes]:

@@ -98,7 +98,7 @@ def _lines(pointer: Sequence[str], value: Any, data: bytes) -> bytes:
             held[key] = _inline(inner) if isinstance(inner, Mapping) else inner
         text += f"[[{name}]]\n" if isinstance(value, list) else f"[{name}]\n"
         text += tomlkit.dumps(held)
-    return text.replace("\n", _newline(data).decode()).encode()
+    return _encoded(text).replace(b"\n", _newline(data))
 
 
 def _inline(value: Mapping[str, Any]) -> tomlkit.items.InlineTable:
@@ -152,16 +152,20 @@ def _parse(data: bytes) -> tomlkit.TOMLDocument:
 
 
 def _dumped(document: tomlkit.TOMLDocument, before: bytes) -> bytes:
-    try:
-        text = tomlkit.dumps(document).encode()
-    except UnicodeEncodeError:
-        raise Broken("cannot hold a path that is no UTF-8") from None
+    text = _encoded(tomlkit.dumps(document))
     if b"\r\n" not in before:
         return text
     # What is new comes with line feeds alone; what stood there may have both.
     start = _alike(before, text)
     end = len(text) - _alike(before[start:][::-1], text[start:][::-1])
     return text[:start] + text[start:end].replace(b"\r\n", b"\n").replace(b"\n", b"\r\n") + text[end:]
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise Broken("cannot hold a path that is no UTF-8") from None
 
 
 def _alike(one: bytes, other: bytes) -> int:

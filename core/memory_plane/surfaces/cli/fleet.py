@@ -42,7 +42,7 @@ def setup(session: Session, agents: Sequence[str], dry_run: bool, yes: bool, tak
     from memory_plane.copies import Copies
     from memory_plane.setup import apply, plan
 
-    _must_be_askable(yes, dry_run)
+    _must_be_askable(yes or dry_run, as_json)
     chosen = _chosen(agents, _integrations(session))
     with _manifest(session, locked=not dry_run) as manifest:
         plans = plan.setups(chosen, manifest, take_over=take_over)
@@ -72,7 +72,7 @@ def uninstall(session: Session, agents: Sequence[str], dry_run: bool, yes: bool,
     """
     from memory_plane.setup import apply, plan
 
-    _must_be_askable(yes, dry_run)
+    _must_be_askable(yes or dry_run, as_json)
     names = {one.agent: one.name for one in _integrations(session)}
     with _manifest(session, locked=not dry_run) as manifest:
         for agent in agents:
@@ -132,11 +132,12 @@ def _manifest(session: Session, *, locked: bool) -> Iterator[Manifest]:
 # --- asking and doing --------------------------------------------------------------------------------------------
 
 
-def _must_be_askable(yes: bool, dry_run: bool) -> None:
-    if not yes and not dry_run and not sys.stdin.isatty():
-        raise click.UsageError(
-            "nobody can be asked here; give --yes, or --dry-run to look", click.get_current_context()
-        )
+def _must_be_askable(is_settled: bool, as_json: bool) -> None:
+    """Refuse to go on where nobody can be asked, or nobody would see about what."""
+    if not is_settled and (as_json or not sys.stdin.isatty()):
+        where = "with --json" if as_json else "here"
+        message = f"nobody can be asked {where}; give --yes, or --dry-run to look"
+        raise click.UsageError(message, click.get_current_context())
 
 
 def _agreed(plans: Sequence[Plan], yes: bool) -> bool:
@@ -178,9 +179,8 @@ def _read_back(integration: Integration, told: dict[str, Any]) -> None:
 
 def _show(plans: Iterable[Plan], found: dict[str, str]) -> None:
     for one in plans:
-        click.secho(
-            f"{one.name} ({one.agent}){f', found at {found[one.agent]}' if one.agent in found else ''}", bold=True
-        )
+        at = f", found at {found[one.agent]}" if one.agent in found else ""
+        click.secho(one_line(f"{one.name} ({one.agent}){at}"), bold=True)
         for change in one.changes:
             click.echo(clean(change.diff()))
         for call in one.calls:
