@@ -1,12 +1,16 @@
 // Runs the plugin as OpenClaw does: `node drive.mjs FOLDER [impatient]` with [{hook, event, ctx}] on stdin prints what each
-// answered. All waits are longer, so that a busy machine does not matter; impatient, those of seconds are over at once.
+// answered. Time passes slower, so that a busy machine does not matter; impatient, much faster once a program was started.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [folder, impatient] = process.argv.slice(2);
-const wait = globalThis.setTimeout;
-globalThis.setTimeout = (task, ms) => wait(task, impatient && ms >= 1000 ? 10 : 20 * ms);
+const every = globalThis.setInterval;
+const started = () => process.getActiveResourcesInfo().includes("ProcessWrap");
+globalThis.setInterval = (task, ms) =>
+  every(() => {
+    for (let tick = 0; tick < (impatient && started() ? 200 : 1); tick++) task();
+  }, impatient ? ms : 20 * ms);
 const { default: plugin } = await import(pathToFileURL(join(folder, "index.js")));
 const hooks = {};
 const told = [];

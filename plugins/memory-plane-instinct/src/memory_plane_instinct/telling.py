@@ -56,7 +56,7 @@ def openclaw(machine: Machine, state: Path | None = None) -> Integration:
         found=first_found(program, found.state),
         edits=(*_files(machine, found), *_calls(machine, found, name, places.moved(machine, state))),
         checks=checks if program else (),
-        steps=("a Gateway that is running goes on without the memory until: openclaw gateway restart",),
+        steps=("where a Gateway does not take changes over by itself (gateway.reload.mode): openclaw gateway restart",),
         hooks=True,
         serves=True,
     )

@@ -8,6 +8,7 @@ import { join } from "node:path";
 const SETTINGS = "memory-plane.json"; // beside this file: the home of the memory, and the command that takes a turn
 const READING = 500; // milliseconds for a file: a disk may be dead
 const HANDING_IN = 5000; // milliseconds for that command
+const TICK = 50; // of these milliseconds
 const BRIEF = 2048; // bytes
 const MESSAGES = 20; // of a turn
 const TEXT = 8000; // characters of a message
@@ -20,7 +21,8 @@ export default {
   description: "What the user's other agents did, and word of what this one does",
   register(api) {
     const begunBy = new Map();
-    const settings = async () => JSON.parse(await inTime(readFile(join(api.rootDir, SETTINGS), "utf8")));
+    const place = join(api.rootDir ?? import.meta.dirname, SETTINGS);
+    const settings = async () => JSON.parse(await inTime(readFile(place, "utf8")));
     const tell = once((error) => api.logger?.warn?.(`memory-plane: ${error?.message ?? error}`));
 
     api.on(
@@ -32,7 +34,7 @@ export default {
         const brief = await briefOf((await settings()).home);
         return brief ? { prependContext: `<memory-plane>\n${brief}\n</memory-plane>` } : undefined;
       }),
-      { timeoutMs: 2 * READING + 500 },
+      { timeoutMs: 5000 },
     );
 
     api.on(
@@ -42,7 +44,7 @@ export default {
         begunBy.delete(ctx.runId);
         if (turn) await handIn((await settings()).shim, turn);
       }),
-      { timeoutMs: HANDING_IN + READING + 500 },
+      { timeoutMs: 2 * HANDING_IN },
     );
   },
 };
@@ -67,11 +69,23 @@ function once(task) {
 }
 
 function inTime(promise) {
-  let timer;
+  let callOff;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`a file was not read within ${READING} ms`)), READING);
+    callOff = after(READING, () => reject(new Error(`a file was not read within ${READING} ms`)));
   });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  return Promise.race([promise, late]).finally(() => callOff());
+}
+
+/** Call `late` once the time is up, and return what calls that off. While OpenClaw is too busy to look, no time passes. */
+function after(milliseconds, late) {
+  let ticks = 0;
+  const timer = setInterval(() => {
+    ticks += 1;
+    if (ticks * TICK < milliseconds) return;
+    clearInterval(timer);
+    late();
+  }, TICK);
+  return () => clearInterval(timer);
 }
 
 // --- what a turn is ---------------------------------------------------------------------------------------------
@@ -155,16 +169,16 @@ function handIn([program, ...words], turn) {
       stdio: ["pipe", "ignore", "ignore"],
       windowsHide: true,
     });
-    const timer = setTimeout(() => {
+    const callOff = after(HANDING_IN, () => {
       child.kill("SIGKILL");
       reject(new Error(`the turn was not taken within ${HANDING_IN} ms`));
-    }, HANDING_IN);
+    });
     child.on("error", (error) => {
-      clearTimeout(timer);
+      callOff();
       reject(error);
     });
     child.on("close", () => {
-      clearTimeout(timer);
+      callOff();
       resolve();
     });
     child.stdin.on("error", () => {}); // one that is gone does not read: that it ended is told above
