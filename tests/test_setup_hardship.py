@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import replace
@@ -19,6 +20,7 @@ from memory_plane import Plugin, hookimpl
 from memory_plane.integration import Block, Call, Check, Copy, Edit, Element, Entry, Integration, Machine, OwnFile
 from memory_plane.plugins import PluginManager
 from memory_plane.setup import apply, calls, files
+from memory_plane.setup.errors import Kept
 from memory_plane.surfaces.cli import main
 from memory_plane.surfaces.cli.session import Session
 from memory_plane.types import AgentInfo
@@ -392,3 +394,26 @@ def test_json_asks_nobody(run: Run, bird: BirdPlugin, base: Path, monkeypatch: p
     result = run("setup", "--json")
     assert (result.exit_code, "nobody can be asked with --json" in result.output) == (2, True)
     assert json.loads(run("setup", "--json", "--dry-run").stdout)[0]["state"] == "would change"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such limit")
+def test_disk_that_is_full_is_named_and_nothing_is_left(
+    run: Run, bird: BirdPlugin, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import resource
+
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    bird.edits = (server(base),)
+    run("setup", "--dry-run")
+    place = base / "new" / "deep" / "settings.json"
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        result = run("setup", "--yes", "--json")
+        with pytest.raises(Kept, match="cannot be written"):
+            files.write(files.look(place), b"{}", 0o600)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert result.exit_code == 1
+    assert "integrations.json: cannot be written" in json.loads(result.stdout)[0]["refused"][0]
+    assert not tree(base)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_plane import seen
-from memory_plane.integration import Access, Call, Check, Integration, Machine
+from memory_plane.integration import Access, Call, Check, Edit, Integration, Machine
 from memory_plane.setup import calls, edits, files, manifest
 from memory_plane.setup.errors import Broken, Kept
 from memory_plane.setup.finding import Finding
@@ -54,16 +54,25 @@ def _agent(integration: Integration, is_set_up: bool, home: Path) -> Iterator[Fi
 def _complaints(integration: Integration) -> Iterator[tuple[str, str]]:
     """Yield what does not stand as it was written, what the agent does not see, and what cannot be read."""
     again = f"memory-plane setup {integration.agent}"
-    for edit in integration.edits:
-        if isinstance(edit, Call):
-            if complaint := calls.complaint(edit):
-                yield f"{edit.what}: {complaint}", again
-        elif complaint := _of_edit(edit):
-            yield f"{edit.path}: {complaint}", again
-    for check in integration.checks:
-        complaint = calls.passes(check) if isinstance(check, Check) else _of_access(check)
-        if complaint:
-            yield f"{check.what}: {complaint}", check.remedy
+    looked_at = (*integration.edits, *integration.checks)
+    with ThreadPoolExecutor(max_workers=max(1, len(looked_at))) as pool:
+        for one, complaint in zip(looked_at, pool.map(_complaint, looked_at), strict=True):
+            if complaint:
+                what = str(one.path) if isinstance(one, edits.FileEdit) else one.what
+                yield f"{what}: {complaint}", one.remedy if isinstance(one, Check | Access) else again
+
+
+def _complaint(one: Edit | Check | Access) -> str:
+    """Return what is wrong with an edit, or with what an agent sees; "" where nothing is."""
+    match one:
+        case Call():
+            return calls.complaint(one)
+        case Check():
+            return calls.passes(one)
+        case Access():
+            return _of_access(one)
+        case _:
+            return _of_edit(one)
 
 
 def _of_edit(edit: edits.FileEdit) -> str:

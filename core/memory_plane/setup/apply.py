@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -73,7 +73,7 @@ def uninstall(planned: Plan, manifest: Manifest) -> list[str]:
         del manifest.agents[planned.agent]
     used = {_real(path) for records in manifest.agents.values() for one in records for path in _paths(one.edit)}
     for place in manifest.files.keys() - used:
-        _remove_folders(manifest.files.pop(place).folders)
+        files.remove_folders(manifest.files.pop(place).folders)
     _settle(planned.changes, manifest)
     manifest.save()
     if failed:
@@ -178,7 +178,7 @@ def _write(change: Change, undo: list[Callable[[], None]]) -> None:
 
 def _unwrite(written: Found, change: Change, folders: Iterable[Path]) -> None:
     files.write(written, change.found.data, change.found.mode)
-    _remove_folders(map(str, folders))
+    files.remove_folders(folders)
 
 
 def _is_as_left(path: Path, manifest: Manifest) -> bool:
@@ -209,15 +209,6 @@ def _paths(edit: object) -> tuple[Path, ...]:
     return edit.touches if isinstance(edit, Call) else (edit.path,)  # type: ignore[attr-defined]
 
 
-def _remove_folders(folders: Iterable[str]) -> None:
-    """Remove the folders that were made for our files, innermost first, where nothing else came into them."""
-    for folder in reversed(list(folders)):
-        try:
-            Path(folder).rmdir()
-        except OSError:
-            return
-
-
 @contextmanager
 def _all_or_nothing(manifest: Manifest) -> Iterator[list[Callable[[], None]]]:
     """Undo what was done, latest first, if what follows breaks off."""
@@ -229,7 +220,8 @@ def _all_or_nothing(manifest: Manifest) -> Iterator[list[Callable[[], None]]]:
         complaints = list(_undone(undo))
         if not complaints:
             manifest.agents, manifest.files = agents, known
-        manifest.save()
+        with suppress(Kept):  # then that of before stands, which knows more
+            manifest.save()
         if complaints and isinstance(error, Kept):
             raise Kept(f"{error}; and it could not be undone: {'; '.join(complaints)}") from None
         raise

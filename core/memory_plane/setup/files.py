@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from glob import escape
@@ -68,9 +69,13 @@ def write(found: Found, data: bytes | None, mode: int) -> list[Path]:
             place.unlink(missing_ok=True)
             return []
         made = missing_folders(place)
-        for folder in made:
-            folder.mkdir(mode=0o700)
-        replace(place, data, mode)
+        try:
+            for folder in made:
+                folder.mkdir(mode=0o700)
+            replace(place, data, mode)
+        except BaseException:
+            remove_folders(made)
+            raise
     except OSError as error:
         raise Kept(f"{place}: cannot be written: {error.strerror}") from None
     return made
@@ -79,6 +84,13 @@ def write(found: Found, data: bytes | None, mode: int) -> list[Path]:
 def missing_folders(place: Path) -> list[Path]:
     """Return the folders that have to be made for a file, outermost first."""
     return [folder for folder in (place.parent, *place.parent.parents) if not folder.exists()][::-1]
+
+
+def remove_folders(folders: Iterable[Path | str]) -> None:
+    """Remove the folders that were made for our files, innermost first, where nothing else came into them."""
+    for folder in reversed(list(folders)):
+        with suppress(OSError):
+            Path(folder).rmdir()
 
 
 def replace(place: Path, data: bytes, mode: int) -> None:

@@ -73,11 +73,10 @@ class Manifest:
         return {one.key: one for name, records in self.agents.items() if name != agent for one in records}
 
     def keep(self, data: bytes | None) -> str:
-        """Keep the content of a file that will be changed; return its digest."""
+        """Keep the content of a file that will be changed; return its digest. Raise `Kept` if that fails."""
         name = digest(data)
         if data is not None and not (place := self.home / BACKUPS / name).exists():
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_file(place, data, 0o600)
+            _write(place, data)
         return name
 
     def kept(self, name: str) -> bytes | None:
@@ -94,22 +93,29 @@ class Manifest:
         return data
 
     def save(self) -> None:
-        """Write the manifest, and drop the copies that nothing needs any more."""
+        """Write the manifest, and drop the copies that nothing needs any more; raise `Kept` if that fails."""
         agents = {name: [_plain(one) for one in records] for name, records in self.agents.items()}
         files = {
             path: {"before": one.before, "after": list(one.after), "folders": list(one.folders)}
             for path, one in self.files.items()
         }
         text = json.dumps({"version": VERSION, "agents": agents, "files": files}, indent=2) + "\n"
-        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.agents or self.files:
-            write_file(self.home / NAME, text.encode(), 0o600)
+            _write(self.home / NAME, text.encode())
         else:
             (self.home / NAME).unlink(missing_ok=True)
         needed = {one.before for one in self.files.values()}
         for place in (self.home / BACKUPS).glob("*"):
             if place.name not in needed:
                 place.unlink(missing_ok=True)
+
+
+def _write(place: Path, data: bytes) -> None:
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_file(place, data, 0o600)
+    except OSError as error:
+        raise Kept(f"{place}: cannot be written: {error.strerror}") from None
 
 
 def load(home: Path) -> Manifest:

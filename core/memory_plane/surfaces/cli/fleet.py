@@ -168,7 +168,7 @@ def _read_back(integration: Integration, told: dict[str, Any]) -> None:
     if told["state"] == "refused":
         return
     for check in integration.checks:
-        if isinstance(check, Check):
+        if isinstance(check, Check) and not check.by_hand:
             complaint = calls.passes(check)
             told["checks"].append({"what": check.what, "passed": not complaint, "detail": complaint})
     told["steps"] = list(integration.steps)
