@@ -28,7 +28,7 @@ help:
 	@echo "make constraints   write constraints.txt anew, from the newest versions that fit"
 
 run: $(RUN_STAMP)
-	$(PY) -m memory_plane up
+	@$(PY) -m memory_plane up
 
 # The tests start hundreds of processes; without its bytecode each would compile the whole of Memory Plane.
 test drill: export PYTHONDONTWRITEBYTECODE :=
@@ -83,9 +83,9 @@ $(PY):
 	$(PYTHON) -m venv $(VENV)
 
 $(RUN_STAMP): $(SOURCES) | $(PY)
-	@echo "installing into $(VENV), once"
-	$(PIP) install -q -c constraints.txt $(DISTRIBUTIONS)
-	touch $@
+	@echo "installing into $(VENV), once: a minute or so"
+	@$(PIP) install -q -c constraints.txt $(DISTRIBUTIONS)
+	@touch $@
 
 $(DEV_STAMP): $(SOURCES) | $(PY)
 	$(PY) -c '$(DEV)' > $(VENV)/dev.txt

@@ -67,6 +67,16 @@ def test_second_import_passes_over_what_has_not_changed(plane: Plane, tmp_path: 
     assert list(plane.export()) == before
 
 
+def test_what_could_not_be_taken_in_is_told_again_each_time(plane: Plane, tmp_path: Path, laid_out: LaidOut) -> None:
+    export = laid_out(tmp_path / "export", {"conversations.json": [talk(1), {"uuid": "odd", "chat_messages": 7}]})
+    vault = laid_out(tmp_path / "vault", {**notes(2), "odd.md": b"\xff", "zero.md": ""})
+    for source, left in ((export, ["refused"]), (vault, ["skipped", "skipped"])):
+        first, second = bring_in(plane, source), bring_in(plane, source)
+        assert [one.state for one in first if one.state != "imported"] == left
+        assert second[-len(left) :] == first[-len(left) :]
+        assert {one.state for one in second[: -len(left)]} == {"already there"}
+
+
 def test_changed_source_adds_what_is_new_alone(plane: Plane, tmp_path: Path, laid_out: LaidOut) -> None:
     vault = laid_out(tmp_path / "vault", notes(3))
     bring_in(plane, vault)
@@ -275,6 +285,12 @@ def test_wishes_that_our_own_log_cannot_fulfil_are_refused(home: Path) -> None:
     for wish in (["--dry-run"], ["--since", "3d"], ["--project", "shop"]):
         assert invoke("import", str(home / "memory.jsonl"), *wish).exit_code == 2
     assert invoke("import", "-", "--from", "claude").exit_code == 2
+
+
+def test_source_that_is_not_there_is_named_whatever_is_wished_of_it(home: Path) -> None:
+    for wish in ([], ["--dry-run"], ["--from", "claude"]):
+        done = invoke("import", str(home / "nowhere"), *wish)
+        assert (done.exit_code, "nowhere' does not exist" in done.stderr) == (1, True)
 
 
 def test_secret_in_a_source_is_cut_before_it_is_stored(home: Path, tmp_path: Path, laid_out: LaidOut) -> None:

@@ -172,5 +172,5 @@ def _plugins(plugins: PluginManager) -> Iterator[Finding]:
             remedy = f"correct it, or leave {info.name!r} out of plugins.enabled"
             yield Finding(what=f"plugin {info.name}", state="wrong", detail=str(info.failure), remedy=remedy)
         elif info.state == "active":
-            sends = f"sends {info.sends}" if info.sends else "sends nothing"
+            sends = f"sends {info.sends}" if info.sends else "sends nothing off this machine"
             yield Finding(what=f"plugin {info.name}", state="ok", detail=f"{info.version}, {sends}")

@@ -9,6 +9,14 @@ from memory_plane.surfaces.cli.group import LazyGroup, Section
 
 _SECTIONS = (
     Section(
+        "Connect agents",
+        f"{__name__}.fleet",
+        {
+            "setup": "Connect the agents of this machine.",
+            "uninstall": "Take out of the agents' files what is ours.",
+        },
+    ),
+    Section(
         "Write",
         f"{__name__}.writing",
         {
@@ -61,14 +69,6 @@ _SECTIONS = (
         },
     ),
     Section(
-        "Connect agents",
-        f"{__name__}.fleet",
-        {
-            "setup": "Connect the agents of this machine.",
-            "uninstall": "Take out of the agents' files what is ours.",
-        },
-    ),
-    Section(
         "Run the hub",
         f"{__name__}.service",
         {
@@ -116,6 +116,7 @@ _SECTIONS = (
     sections=_SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="\b\nExamples:\n"
+    "  memory-plane setup\n"
     '  memory-plane post "Ask Rob for the invoice" --kind commitment --due tomorrow\n'
     '  memory-plane recall "who owns the invoice"\n'
     "  memory-plane pulse\n\n"

@@ -33,7 +33,7 @@ def status(session: Session, as_json: bool) -> None:
         return
     counts: dict[str, Any] = plain(found)
     del counts["agents"], counts["failures"]
-    print_pairs((name.replace("_", " "), value) for name, value in counts.items())
+    print_pairs((name.replace("_", " "), value) for name, value in counts.items() if value is not None)
     if found.agents:
         click.echo()
         print_table(("AGENT", "LAST WRITE"), ((agent, session.local(at)) for agent, at in found.agents), empty="")
@@ -48,7 +48,11 @@ def doctor(session: Session, as_json: bool) -> None:
     """Look for what is wrong and say what to do about it; exit 1 when there is anything."""
     from memory_plane.setup.doctor import examine
 
-    findings = list(examine(session.settings, session.plugins))
+    findings = []
+    with progress("Looking") as advance:  # an agent may take ten seconds to answer
+        for finding in examine(session.settings, session.plugins):
+            findings.append(finding)
+            advance(len(findings), None)
     if as_json:
         print_json(findings)
     else:

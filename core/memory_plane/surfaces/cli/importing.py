@@ -61,6 +61,8 @@ def import_(session: Session, source: str, kind: str | None, as_json: bool, **wa
 
     session.settings  # noqa: B018 - before anything is read
     path = Path(source).expanduser()
+    if source != "-" and not path.exists():
+        raise click.ClickException(f"{source!r} does not exist")
     if source == "-" or not (path.is_file() or path.is_dir()):
         _take_in_log(session, source, as_json, kind=kind, **wanted)
         return
@@ -182,8 +184,6 @@ def _report_log(imported: Imported, as_json: bool) -> None:
 def _opened(file: str, home: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     """Open a file twice, each to be read from its own place; what cannot be read twice is copied first."""
     path = Path(file)
-    if file != "-" and not path.exists():
-        raise click.ClickException(f"{file!r} does not exist")
     try:
         if file != "-" and path.is_file():
             with path.open("rb") as first, path.open("rb") as second:

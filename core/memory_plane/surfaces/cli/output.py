@@ -15,7 +15,7 @@ from memory_plane.surfaces.cli.text import clean, clean_json, one_line
 if TYPE_CHECKING:
     from memory_plane.types import Receipt
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int | None], None]
 
 # Columns that keep their width on a narrow terminal, where the long ones wrap.
 _SHORT = frozenset({"ID", "WHEN", "DUE", "SINCE", "UNTIL", "AGENT", "KIND", "STATE", "VERSION", "SCORE", "SURE", "NEW"})
