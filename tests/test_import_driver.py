@@ -249,7 +249,7 @@ def test_each_item_is_told_with_the_reason(home: Path, tmp_path: Path, laid_out:
     ]
     table = invoke("import", str(export))
     assert table.stdout.splitlines()[0].split() == ["ITEM", "STATE", "NEW", "WHY"]
-    assert "claude: 4 already there" in table.stderr
+    assert (table.exit_code, "claude: 1 already there, 1 skipped, 2 refused" in table.stderr) == (1, True)
 
 
 def test_dry_run_shows_what_would_come_and_makes_nothing(home: Path, tmp_path: Path, laid_out: LaidOut) -> None:

@@ -94,20 +94,30 @@ def take_in(plane: Plane, source: Source, total: int, progress: Progress) -> Ite
     Raise `StoreError` when nothing more can be stored; taken in again, it goes on from there.
     """
     fingerprint = _fingerprint(source)
-    kept, _, place = (plane.cursor(source.name) or "").partition(" ")
-    begun = kept == fingerprint and place.isdecimal()
-    done = int(place) if begun else 0
+    begun = _place(plane.cursor(source.name), fingerprint)
+    done, left = begun or (0, 0)
     if begun and done < total:  # what a crash left unread is read before what comes after it
         plane.finish()
-    plane.keep_cursor(source.name, f"{fingerprint} {done}")
+    plane.keep_cursor(source.name, f"{fingerprint} {done} {left:x}")
     entries = source.entries()
-    for entry in islice(entries, done):
-        yield Outcome(entry.label, "already there")
+    for number, entry in enumerate(islice(entries, done)):
+        if left >> number & 1:
+            yield from _store(plane, source, [(entry.label, _made(source, entry))])
+        else:
+            yield Outcome(entry.label, "already there")
     for batch in _batches(source, entries):
-        yield from _store(plane, source, batch)
+        for number, outcome in enumerate(_store(plane, source, batch), done):
+            left |= (outcome.state in ("skipped", "refused")) << number
+            yield outcome
         done += len(batch)
-        plane.keep_cursor(source.name, f"{fingerprint} {done}")
+        plane.keep_cursor(source.name, f"{fingerprint} {done} {left:x}")
         progress(done, total)
+
+
+def _place(cursor: str | None, fingerprint: str) -> tuple[int, int] | None:
+    """Return how many entries were read, and as bits which of them were not taken in; None of another source."""
+    kept, done, left = [*(cursor or "").split(" "), "", ""][:3]
+    return (int(done), int(left or "0", 16)) if kept == fingerprint and done.isdecimal() else None
 
 
 # --- a batch -----------------------------------------------------------------------------------------------------
