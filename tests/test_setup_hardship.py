@@ -247,6 +247,19 @@ def test_ours_goes_although_the_copy_of_what_was_before_is_lost(
     assert not (home / "integrations.json").exists()
 
 
+def test_agent_is_connected_where_all_of_it_stood_there_before(
+    run: Run, bird: BirdPlugin, base: Path, home: Path
+) -> None:
+    bird.edits = (server(base),)
+    run("setup", "--yes")
+    before = tree(base)
+    (home / "integrations.json").unlink()
+    assert "uninstall leaves it" in run("setup", "--yes").output
+    assert "Wren is connected" in run("doctor").output
+    assert run("uninstall", "--yes").exit_code == 0
+    assert tree(base) == before
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -327,6 +340,18 @@ def test_agent_that_hangs_is_ended_with_all_that_it_started(
     assert "did not end within" in result.output
     state = subprocess.run(("ps", "-o", "stat=", "-p", note.read_text().strip()), capture_output=True, check=False)
     assert state.stdout.strip() in (b"", b"Z"), "gone, or only not noticed yet by the first of all processes"
+
+
+def test_what_only_a_person_can_do_is_asked_for_by_doctor_alone(run: Run, bird: BirdPlugin, base: Path) -> None:
+    asked = ("sh", "-c", f"test -e '{base / 'trusted'}' && echo trusted")
+    bird.checks = (Check(what="trust", command=asked, shows="trusted", remedy="trust its hooks", by_hand=True),)
+    bird.edits = (server(base),)
+    result = run("setup", "--yes")
+    assert (result.exit_code, "trust" in result.output) == (0, False)
+    result = run("doctor")
+    assert (result.exit_code, "trust its hooks" in result.output) == (1, True)
+    (base / "trusted").touch()
+    assert "trust its hooks" not in run("doctor").output
 
 
 def test_doctor_does_not_wait_for_what_is_no_file(run: Run, bird: BirdPlugin, base: Path) -> None:

@@ -42,22 +42,21 @@ _NOTHING_ELSEWHERE = {
 }
 _SAID = '{"hookSpecificOutput":{"hookEventName":"%event","additionalContext":%brief}}'
 _ADDED = '{"additional_context":%brief}'
-_CLINE = '{"cancel":false,"contextModification":%brief}'
 _INTO = {  # where an agent takes what the others did; all are asked in the way of Claude Code but for these
     "": {"SessionStart": _SAID, "UserPromptSubmit": _SAID, "BeforeAgent": _SAID, "sessionStart": _ADDED},
     "antigravity": {"PreInvocation": '{"injectSteps":[{"ephemeralMessage":%brief}]}'},
-    "cline": {"TaskStart": _CLINE, "TaskResume": _CLINE, "UserPromptSubmit": _CLINE},
+    "cline": {},  # it drops what these are answered with, and has the page as a file of rules
     "cursor": {"sessionStart": _ADDED},
     "grok": {"PostToolUse": _SAID},  # it does not listen to what its starts and prompts are answered with
     "muse": {},
     "muse-code": {"UserPromptSubmit": _SAID},  # of its start it does not say what it expects
 }
-_STARTS = ("SessionStart", "sessionStart", "TaskStart", "TaskResume", "PreInvocation")
-_STARTS_ANEW = ("compact", "resume", "clear", "fork", "TaskResume")
+_STARTS = ("SessionStart", "sessionStart", "PreInvocation")
+_STARTS_ANEW = ("compact", "resume", "clear", "fork")
 _READ = {("grok", "SessionStart", "new"), ("grok", "SessionStart", "startup")}  # it reads the page there by itself
-_FORGETS = ("PreCompact", "preCompact", "PreCompress")
+_FORGETS = "PreCompact"  # not the one of Gemini CLI, which tells of it with every turn
 _NO_ENTRY = ("#", "- … ")  # headings, and how much is left out
-_SESSION = ("conversation_id", "conversationId", "session_id", "sessionId", "taskId")
+_SESSION = ("conversation_id", "conversationId", "session_id", "sessionId")
 # What Grok and Cursor call the events for which they run the hooks of others.
 _EVENTS = {
     ("grok", "afterAgentResponse"): "PostToolUse",
@@ -126,7 +125,7 @@ def _work(home: str, agent: str, event: str, raw: bytes, answers: list[str]) -> 
 def _inform(home: str, agent: str, event: str, fields: dict[str, str], answers: list[str]) -> None:
     session = next((fields[name] for name in _SESSION if fields.get(name, "null") != "null"), "")
     note = os.path.join(home, "brief", ".given", f"{agent}-{_digest(session)}")
-    if event in _FORGETS and session:
+    if event == _FORGETS and session:
         os.unlink(note)
     form = _INTO.get(agent, _INTO[""]).get(event)
     read = (agent, event, fields.get("source")) in _READ
@@ -136,7 +135,7 @@ def _inform(home: str, agent: str, event: str, fields: dict[str, str], answers: 
     brief = _brief(home, agent)
     news = [brief if event in _STARTS else ""]  # where nothing can be noted
     if brief and session:
-        anew = event in _STARTS_ANEW or fields.get("source") in _STARTS_ANEW
+        anew = fields.get("source") in _STARTS_ANEW
         _quietly(lambda: news.append(_news(note, brief, anew)))
     if form and news[-1]:
         answers.append(form.replace("%event", event).replace("%brief", _quoted(news[-1])))

@@ -171,13 +171,17 @@ Edit = Entry | Element | Block | OwnFile | Copy | Call
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """Ask the agent what it really loaded: right when `command` ends with 0 and prints `shows`."""
+    """Ask the agent what it really loaded: right when `command` ends with 0 and prints `shows`.
+
+    What only a person can do after `setup`, such as to trust hooks, is `by_hand`: `doctor` alone looks at it.
+    """
 
     what: str
     command: Command
     shows: str
     remedy: str
     folder: Path | None = None
+    by_hand: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
