@@ -53,8 +53,6 @@ def setup(planned: Plan, manifest: Manifest) -> None:
             _write(change, undo)
         _run(planned, before, undo, manifest)
         manifest.agents[planned.agent] = planned.records
-        if not planned.records:
-            del manifest.agents[planned.agent]
         _settle(planned.changes, manifest)
         manifest.save()
 
