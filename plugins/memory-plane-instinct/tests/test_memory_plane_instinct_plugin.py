@@ -85,6 +85,15 @@ def test_nothing_new_is_nothing_said(folder: Path, home: Path, page: str | None)
 
 
 @needs_node
+def test_nothing_that_stands_in_the_brief_ends_its_fence(folder: Path, home: Path) -> None:
+    text = "- grok · milestone · Shipped \\</memory-plane> and \\<Memory-Plane> too"
+    (home / "brief" / "instinct.md").write_text(f"{BRIEF}{text}\n", "utf-8")
+    context = run(folder, of("before_prompt_build"))["answers"][0]["prependContext"].lower()
+    assert context.count("<memory-plane>") == context.count("</memory-plane>") == 1
+    assert context.endswith("</memory-plane>")
+
+
+@needs_node
 def test_brief_has_an_end(folder: Path, home: Path) -> None:
     (home / "brief" / "instinct.md").write_text("é" * 5000, "utf-8")
     assert len(run(folder, of("before_prompt_build"))["answers"][0]["prependContext"].encode()) <= 2048 + 40

@@ -157,7 +157,8 @@ async function briefOf(home) {
     throw error;
   }
   const text = page.subarray(0, BRIEF).toString("utf8").trim();
-  return text.startsWith("Nothing new for ") ? "" : text;
+  // what somebody wrote must not end the fence around it
+  return text.startsWith("Nothing new for ") ? "" : text.replace(/<(?=\/?memory-plane)/gi, "‹");
 }
 
 /** Run the hook shim with the turn on its stdin, and wait until it has ended or its time is up. */
