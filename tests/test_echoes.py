@@ -128,6 +128,9 @@ def said(text: str, *, agent: str = "grok", minutes: int = 0, origin: str = "age
     [
         "Shipped the pulse page on herrington.ai",
         "**Shipped** the pulse page, on herrington\\.ai!",
+        "Shipped the pulse page on herrington.ai (antigravity)",
+        "Shipped the pulse page on herrington.ai (by Antigravity, 2026-11-20 09:30).",
+        "Shipped the pulse page on herrington.ai — Antigravity, today",
     ],
 )
 def test_what_another_agent_said_before_is_no_news(filled: Plane, text: str) -> None:
@@ -142,7 +145,8 @@ def test_line_that_a_brief_shortened_is_no_news_either(plane: Plane) -> None:
 
 
 def test_what_only_sounds_alike_is_news(filled: Plane) -> None:
-    batch = [said("Shipped the pulse page on herrington.ai to production"), said("Shipped the pulse page")]
+    ends = (" to production", " (tested on Safari)", " – twice", " (codex)")
+    batch = [said("Shipped the pulse page"), *(said(f"Shipped the pulse page on herrington.ai{end}") for end in ends)]
     assert news(batch, filled.thoughts()) == batch
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
@@ -22,6 +22,8 @@ _MOST_RESULTS = 50
 _GIST = 80
 """Letters and digits by which two texts count as one; a brief shows some hundred."""
 _JUST_NOW = timedelta(hours=1)
+_TELLER = re.compile(r"\s*(?:\([^()]{1,60}\)|[-–—] [^-–—]{1,60})[.!]?\s*$")
+"""What an agent puts after another one's words to say whose they are: `(codex)`, `— codex, at 08:20`."""
 _TITLE = re.compile(rf"[>\s]*(?:#+ )?.{{1,200}}: {NOTICE}[.:]?\s*")
 _NOTHING = re.compile(r"Nothing new for [\w.-]{1,64}\.")
 _HEADING = re.compile(r"#+ (?:Open for you|From the others|What the others do|Focus|Open items|Recent|Graph)\b")
@@ -58,7 +60,20 @@ def news(batch: Sequence[Operation], heard: Sequence[Thought]) -> list[Operation
     for thought in heard:
         said.setdefault(_gist(thought.text), []).append(thought)
     said.pop("", None)
-    return [one for one in batch if not any(_repeats(one, other) for other in said.get(_gist_of(one), ()))]
+    return [one for one in batch if not any(_repeats(one, other) for other in _alike(one, said))]
+
+
+def _alike(operation: Operation, said: Mapping[str, Sequence[Thought]]) -> Iterator[Thought]:
+    """Yield the thoughts whose words an operation has, also with the name of their agent after them."""
+    body = operation.body
+    if operation.op != "thought" or body["origin"] != "agent":
+        return
+    text: str = body["text"]
+    yield from said.get(_gist(text), ())
+    if teller := _TELLER.search(text[-80:]):
+        named = _gist(teller[0])
+        words = _gist(text.removesuffix(teller[0]))
+        yield from (one for one in said.get(words, ()) if _gist(one.agent.partition("-")[0]) in named)
 
 
 def _repeats(operation: Operation, other: Thought) -> bool:
@@ -67,11 +82,6 @@ def _repeats(operation: Operation, other: Thought) -> bool:
     if operation.agent == other.agent:  # through another tool, or in a copy of the session
         return abs(operation.created_at - other.created_at) <= _JUST_NOW
     return other.created_at <= operation.created_at
-
-
-def _gist_of(operation: Operation) -> str:
-    body = operation.body
-    return _gist(body["text"]) if operation.op == "thought" and body["origin"] == "agent" else ""
 
 
 def _gist(text: str) -> str:
