@@ -624,6 +624,21 @@ def test_agent_that_was_never_heard_is_noted_until_it_is(run: Run, home: Path) -
     assert (state, "(Stop)" in words) == ("ok", True)
 
 
+def test_what_an_agent_does_because_it_is_asked_is_not_heard_of_it(run: Run, person: Path, home: Path) -> None:
+    tool = person / ".heron" / "tool.py"
+    (home / "seen").mkdir()
+    note = home / "seen" / "heron.hook"
+    tool.write_text(f"open({str(note)!r}, 'w').write('SessionEnd')\n{TOOL}")
+    assert run("setup", "--yes").exit_code == 0
+    assert not note.exists()
+    ((state, words),) = findings(run)["agent heron"]
+    assert (state, "no hook was heard yet" in words) == ("note", True)
+    note.write_text("Stop")
+    at = note.stat().st_mtime_ns
+    findings(run)
+    assert note.stat().st_mtime_ns == at
+
+
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +41,27 @@ def over_mcp(home: Path, agent: str) -> None:
         (folder / f"{agent}.mcp").touch(mode=0o600)
     except OSError as error:
         logger.info("that agent %r was seen is not noted: %s", agent, error)
+
+
+@contextmanager
+def undisturbed(home: Path) -> Iterator[None]:
+    """Put the notes back afterwards as they were: what an agent does because we ask it is no word of its own."""
+    before = _times(home)
+    try:
+        yield
+    finally:
+        for path, at in _times(home).items():
+            with suppress(OSError):
+                if path not in before:
+                    path.unlink()
+                elif at != before[path]:
+                    os.utime(path, ns=(before[path], before[path]))
+
+
+def _times(home: Path) -> dict[Path, int]:
+    with suppress(OSError):
+        return {path: path.stat().st_mtime_ns for path in (home / FOLDER).iterdir()}
+    return {}
 
 
 def _time(path: Path) -> datetime | None:

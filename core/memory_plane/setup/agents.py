@@ -29,7 +29,7 @@ def examine(home: Path, plugins: PluginManager) -> Iterator[Finding]:
         )
         yield Finding(what=f"agent {agent}", state="wrong", detail=detail, remedy=remedy)
     looked_at = [one for one in declared.values() if one.found or one.agent in held.agents]
-    with ThreadPoolExecutor(max_workers=8) as pool:
+    with seen.undisturbed(home), ThreadPoolExecutor(max_workers=8) as pool:
         for found in pool.map(lambda one: list(_agent(one, one.agent in held.agents, home)), looked_at):
             yield from found
 
@@ -44,11 +44,12 @@ def _agent(integration: Integration, is_set_up: bool, home: Path) -> Iterator[Fi
         detail = f"{integration.name} is gone from this machine"
         yield Finding(what=what, state="wrong", detail=detail, remedy=f"memory-plane uninstall {agent}")
         return
+    last = seen.last(home, agent)
     complaints = list(_complaints(integration))
     for detail, remedy in complaints:
         yield Finding(what=what, state="wrong", detail=detail, remedy=remedy)
     if not complaints:
-        yield _heard(integration, seen.last(home, agent))
+        yield _heard(integration, last)
 
 
 def _complaints(integration: Integration) -> Iterator[tuple[str, str]]:

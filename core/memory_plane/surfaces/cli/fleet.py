@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,24 +41,28 @@ def setup(session: Session, agents: Sequence[str], dry_run: bool, yes: bool, tak
 
     Without AGENT all that are found. A second run changes nothing; `uninstall` takes it all back.
     """
+    from memory_plane import seen
     from memory_plane.copies import Copies
     from memory_plane.setup import apply, plan
 
-    _must_be_askable(yes or dry_run, as_json)
     chosen = _chosen(agents, _integrations(session))
+    home = session.settings.home
     with _manifest(session, locked=not dry_run) as manifest:
-        plans = plan.setups(chosen, manifest, take_over=take_over)
+        with seen.undisturbed(home):
+            plans = plan.setups(chosen, manifest, take_over=take_over)
         report = [_report(one, "would change" if dry_run else "set up") for one in plans]
         if not as_json:
             _show(plans, {one.agent: one.found for one in chosen})
-        if not dry_run and _agreed(plans, yes):
-            for one, told in zip(plans, report, strict=True):
-                _attempt(one, told, partial(apply.setup, one, manifest))
-    if not dry_run:
-        Copies(session.settings.home).write()
-        for integration, told in zip(chosen, report, strict=True):
-            _read_back(integration, told)
+        if not dry_run:
+            _ask(plans, yes, as_json)
+            with seen.undisturbed(home):
+                for one, told in zip(plans, report, strict=True):
+                    _attempt(one, told, partial(apply.setup, one, manifest))
+                Copies(home).write()
+                _read_back(chosen, report)
     _finish(report, as_json)
+    if not dry_run and not as_json:
+        click.echo("\nSee whether they hear each other: memory-plane doctor")
 
 
 @click.command(epilog=examples("uninstall", "uninstall grok --dry-run"))
@@ -70,9 +76,9 @@ def uninstall(session: Session, agents: Sequence[str], dry_run: bool, yes: bool,
 
     Without AGENT of all that were set up. The memory itself stays.
     """
+    from memory_plane import seen
     from memory_plane.setup import apply, plan
 
-    _must_be_askable(yes or dry_run, as_json)
     names = {one.agent: one.name for one in _integrations(session)}
     with _manifest(session, locked=not dry_run) as manifest:
         for agent in agents:
@@ -82,9 +88,11 @@ def uninstall(session: Session, agents: Sequence[str], dry_run: bool, yes: bool,
         report = [_report(one, "would change" if dry_run else "taken out") for one in plans]
         if not as_json:
             _show(plans, {})
-        if not dry_run and _agreed(plans, yes):
-            for one, told in zip(plans, report, strict=True):
-                _attempt(one, told, partial(apply.uninstall, one, manifest))
+        if not dry_run:
+            _ask(plans, yes, as_json)
+            with seen.undisturbed(session.settings.home):
+                for one, told in zip(plans, report, strict=True):
+                    _attempt(one, told, partial(apply.uninstall, one, manifest))
     if not report and not as_json:
         tell("no agent is set up")
     _finish(report, as_json)
@@ -103,7 +111,7 @@ def _chosen(agents: Sequence[str], known: Iterable[Integration]) -> list[Integra
     by_id = {one.agent: one for one in known}
     for agent in agents:
         if agent not in by_id:
-            raise click.UsageError(f"no plugin can set up {agent!r}{_hint(agent, by_id)}  (see: memory-plane plugins)")
+            raise click.UsageError(f"no plugin can set up {agent!r}{_hint(agent, by_id)}")
     if missing := [agent for agent in agents if not by_id[agent].found]:
         raise MemoryPlaneError(f"{by_id[missing[0]].name} is not on this machine; install it first")
     chosen = [by_id[agent] for agent in dict.fromkeys(agents)] or [one for one in by_id.values() if one.found]
@@ -114,7 +122,7 @@ def _chosen(agents: Sequence[str], known: Iterable[Integration]) -> list[Integra
 
 
 def _hint(agent: str, known: Iterable[str]) -> str:
-    close = get_close_matches(agent, list(known), n=1)
+    close = get_close_matches(agent, list(known), n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}" if known else ""
 
 
@@ -132,20 +140,19 @@ def _manifest(session: Session, *, locked: bool) -> Iterator[Manifest]:
 # --- asking and doing --------------------------------------------------------------------------------------------
 
 
-def _must_be_askable(is_settled: bool, as_json: bool) -> None:
-    """Refuse to go on where nobody can be asked, or nobody would see about what."""
-    if not is_settled and (as_json or not sys.stdin.isatty()):
+def _ask(plans: Sequence[Plan], yes: bool, as_json: bool) -> None:
+    """Ask once for all that was shown; go on where there is nothing to ask about, refuse where nobody can be asked."""
+    busy = [one for one in plans if not one.is_idle]
+    if yes or not busy:
+        return
+    if as_json or not sys.stdin.isatty():
         where = "with --json" if as_json else "here"
         message = f"nobody can be asked {where}; give --yes, or --dry-run to look"
         raise click.UsageError(message, click.get_current_context())
-
-
-def _agreed(plans: Sequence[Plan], yes: bool) -> bool:
-    """Ask once for all that was shown; True too where there is nothing to ask about."""
-    if yes or all(one.is_idle for one in plans):
-        return True
-    click.confirm("Do this?", abort=True, err=True)
-    return True
+    files, runs = sum(len(one.changes) for one in busy), sum(len(one.calls) for one in busy)
+    if not click.confirm(f"{len(busy)} agents, {files} files, {runs} commands. Do this?", err=True):
+        tell("nothing was changed")
+        raise click.exceptions.Exit(1)
 
 
 def _attempt(planned: Plan, told: dict[str, Any], do: Callable[[], list[str] | None]) -> None:
@@ -153,6 +160,8 @@ def _attempt(planned: Plan, told: dict[str, Any], do: Callable[[], list[str] | N
 
     if planned.refused:
         return
+    if not planned.is_idle and sys.stderr.isatty():
+        click.echo(f"{one_line(planned.name)} …", err=True)
     try:
         told["notes"] += do() or ()
     except Kept as error:
@@ -160,18 +169,23 @@ def _attempt(planned: Plan, told: dict[str, Any], do: Callable[[], list[str] | N
         told["refused"].append(str(error))
 
 
-def _read_back(integration: Integration, told: dict[str, Any]) -> None:
-    """Ask the agent what it really loaded, and name what only a person can do."""
+def _read_back(integrations: Sequence[Integration], report: Sequence[dict[str, Any]]) -> None:
+    """Ask the agents side by side what they really loaded, and name what only a person can do."""
+    from concurrent.futures import ThreadPoolExecutor
+
     from memory_plane.integration import Check
     from memory_plane.setup import calls
 
-    if told["state"] == "refused":
-        return
-    for check in integration.checks:
-        if isinstance(check, Check) and not check.by_hand:
-            complaint = calls.passes(check)
-            told["checks"].append({"what": check.what, "passed": not complaint, "detail": complaint})
-    told["steps"] = list(integration.steps)
+    pairs = [(one, told) for one, told in zip(integrations, report, strict=True) if told["state"] != "refused"]
+    asked = [
+        (told, check) for one, told in pairs for check in one.checks if isinstance(check, Check) and not check.by_hand
+    ]
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        complaints = list(pool.map(lambda pair: calls.passes(pair[1]), asked))
+    for (told, check), complaint in zip(asked, complaints, strict=True):
+        told["checks"].append({"what": check.what, "passed": not complaint, "detail": complaint})
+    for integration, told in pairs:
+        told["steps"] = list(integration.steps)
 
 
 # --- telling -----------------------------------------------------------------------------------------------------
@@ -182,12 +196,26 @@ def _show(plans: Iterable[Plan], found: dict[str, str]) -> None:
         at = f", found at {found[one.agent]}" if one.agent in found else ""
         click.secho(one_line(f"{one.name} ({one.agent}){at}"), bold=True)
         for change in one.changes:
-            click.echo(clean(change.diff()))
+            _show_diff(clean(change.diff()))
         for call in one.calls:
-            click.echo(f"  {'will run' if one.agent in found else 'will undo'}: {one_line(call.what)}")
+            for command in call.do if one.agent in found else call.undo:
+                click.echo(f"  will run: {one_line(_line(command))}")
         if one.is_idle and not one.refused:
             click.echo("  nothing to change")
         click.echo()
+
+
+def _show_diff(diff: str) -> None:
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    for line in diff.splitlines():
+        click.secho(line, fg=None if line.startswith(("+++", "---")) else colours.get(line[:1]))
+
+
+def _line(command: Sequence[str]) -> str:
+    """Write a command as a person types it, its secrets cut."""
+    from memory_plane.redact import redact
+
+    return redact(shlex.join((Path(command[0]).name, *command[1:])))
 
 
 def _report(planned: Plan, state: str) -> dict[str, Any]:
@@ -196,7 +224,7 @@ def _report(planned: Plan, state: str) -> dict[str, Any]:
         "state": "refused" if planned.refused else "unchanged" if planned.is_idle else state,
         "files": [change.path for change in planned.changes],
         "calls": [call.what for call in planned.calls],
-        "refused": list(planned.refused),
+        "refused": list(dict.fromkeys(planned.refused)),
         "notes": list(planned.notes),
         "checks": [],
         "steps": [],
@@ -213,7 +241,7 @@ def _finish(report: Sequence[dict[str, Any]], as_json: bool) -> None:
             click.echo(f"  {one_line(line)}")
         for check in told["checks"]:
             click.echo(
-                f"  {'ok' if check['passed'] else 'WRONG'}: {one_line(check['what'])} {one_line(check['detail'])}"
+                one_line(f"  {'ok' if check['passed'] else 'WRONG'}: {check['what']} {check['detail']}").rstrip()
             )
         for step in told["steps"]:
             click.echo(f"  to do by hand: {one_line(step)}")
