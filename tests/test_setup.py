@@ -181,7 +181,8 @@ def test_dry_run_shows_every_change_and_makes_none(run: Run, person: Path, home:
         '+    "memory-plane": {',
         "+[mcp_servers.memory-plane]",
         "+a skill",
-        "heron add memory-plane",
+        "will run: ",
+        "add memory-plane",
     ):
         assert shown in result.output
     assert "heron: would change" in result.output
