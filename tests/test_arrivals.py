@@ -236,6 +236,27 @@ def test_turn_that_arrives_from_three_registrations_is_taken_in_once(make_plane:
     assert spool.waiting(plane.home) == []
 
 
+def test_events_of_several_plugins_are_taken_in_as_they_were_said(make_plane: MakePlane) -> None:
+    class WrenPlugin(EgretPlugin):
+        agents = (AgentInfo(id="wren"),)
+
+    plane = make_plane(EgretPlugin(), WrenPlugin())
+    order = ("egret", "wren", "wren", "egret", "stranger")
+    for agent in order:
+        plane.spool(Event(agent=agent, name="Stop", payload={"said": TOLD}))
+    found = [(owner, len(files)) for owner, files in intake.in_order(plane)]
+    assert found == [("egret", 1), ("wren", 2), ("egret", 1), ("", 1)]
+
+
+def test_agent_that_repeats_another_in_the_same_batch_says_nothing(make_plane: MakePlane) -> None:
+    plane, shipped = make_plane("claude", "clients", "muse"), "Shipped the ferry timetable to production."
+    said = (("muse-code", "Here I am."), ("codex", shipped), ("muse-code", shipped), ("claude-code", shipped))
+    for agent, text in said:
+        plane.spool(Event(agent=agent, name="Stop", payload={"session_id": agent, "last_assistant_message": text}))
+    plane.ingest()
+    assert [(one.agent, one.text) for one in plane.thoughts()] == [("codex", shipped)]
+
+
 def test_same_words_a_moment_later_are_said_again() -> None:
     recent, at = intake.Recent(), datetime(2026, 3, 14, 9, tzinfo=UTC)
     said = Event(agent="egret", name="Stop", payload={"said": "yes"}, at=at)

@@ -703,23 +703,18 @@ class HeronPlugin(Plugin):
 
 
 class WrenPlugin(Plugin):
-    """Takes events in as thoughts."""
+    """Finds a thought whenever it looks."""
 
     agents = (AgentInfo(id="wren"),)
 
     @hookimpl
     def ingest(self, cue: Poll | Event) -> Ingested | None:
-        if isinstance(cue, Poll):
-            return None
-        return Ingested(operations=(make_operation("thought", cue.payload, agent="wren"),))
+        return Ingested(operations=(make_operation("thought", {"text": "a song"}, agent="wren"),))
 
 
 def test_plugin_that_hangs_holds_no_other_up(make_plane: MakePlane) -> None:
     release, enough = Flag(), Flag()
     plane = make_plane(HeronPlugin(release), WrenPlugin())
-    for number in range(2):
-        plane.spool(Event(agent="heron", name="said", payload={"text": str(number)}))
-        plane.spool(Event(agent="wren", name="said", payload={"text": f"song {number}"}))
 
     def told(job: Callable[[], object]) -> None:
         job()
@@ -731,8 +726,7 @@ def test_plugin_that_hangs_holds_no_other_up(make_plane: MakePlane) -> None:
         patience=0.05,
     ):
         assert enough.wait(SECONDS)
-        assert {thought.text for thought in plane.thoughts()} == {"song 0", "song 1"}
-        assert plane.status().spooled == 2
+        assert [thought.text for thought in plane.thoughts()] == ["a song"]
         release.set()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -110,7 +111,7 @@ def take_events(
     `paths` are the files to look at, by default all that wait; what `recent` knows is dropped as said already.
     """
     events = stored = 0
-    for owner, files in by_plugin(taker, paths).items():
+    for owner, files in in_order(taker, paths):
         if plugin not in (None, owner):
             continue
         for count in _take_files(taker, owner, files, recent or Recent()):
@@ -119,16 +120,17 @@ def take_events(
     return events, stored
 
 
-def by_plugin(taker: Taker, paths: Sequence[Path] | None = None) -> dict[str, list[Path]]:
-    """Return which plugin each event is for, by default of all that wait; those under "" wait for theirs."""
+def in_order(taker: Taker, paths: Sequence[Path] | None = None) -> Iterator[tuple[str, list[Path]]]:
+    """Yield which plugin the next events are for, by default of all that wait, and those; "" where none is here.
+
+    They come in the order in which they were said: only so is it seen who repeats whom.
+    """
     if paths is None:
         spool.sweep(taker.home)
         paths = spool.waiting(taker.home)
     owners = {agent: info.name for info in taker.plugins.infos() if info.state == "active" for agent in info.agents}
-    found: dict[str, list[Path]] = {}
-    for path in paths:
-        found.setdefault(owners.get(spool.agent_of(path), ""), []).append(path)
-    return found
+    for owner, files in groupby(paths, key=lambda path: owners.get(spool.agent_of(path), "")):
+        yield owner, list(files)
 
 
 def _take_files(taker: Taker, owner: str, files: Sequence[Path], recent: Recent) -> Iterator[int]:

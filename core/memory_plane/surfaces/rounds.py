@@ -115,7 +115,7 @@ def arrivals(home: Path, taker: Callable[[], Taker | None], then: Callable[[], o
         who = taker() if paths else None
         if who is None:
             return
-        for plugin, files in intake.by_plugin(who, paths).items():
+        for plugin, files in intake.in_order(who, paths):
             yield f"the events of plugin {plugin!r}", partial(intake.take_events, who, plugin, files, recent)
         if then is not None:
             yield "what came of the events", then
@@ -124,10 +124,10 @@ def arrivals(home: Path, taker: Callable[[], Taker | None], then: Callable[[], o
 
 
 def jobs(plane: Plane) -> Iterable[Job]:
-    """Name the jobs of one round: the outbox, each plugin's intake by itself, the queue, the other memories."""
+    """Name the jobs of one round: the outbox, each plugin's poll by itself, the queue, the other memories."""
     yield "the outbox", partial(sync.deliver, plane)
     for source in plane.sources():
-        yield f"the intake of plugin {source!r}", partial(plane.ingest, source)
+        yield f"the intake of plugin {source!r}", partial(intake.poll, plane, source)
     yield "the queue of deferred plugins", plane.work_queue
     yield "the pages that time has changed", plane.wake
     if plane.settings.sync.url is not None:
