@@ -157,6 +157,14 @@ def test_last_turn_is_what_person_and_claude_said(transcript: Path, projects: Pa
     assert (turn.folder, turn.at) == ("/w/herrington.ai", datetime(2026, 3, 4, 9, tzinfo=UTC))
 
 
+def test_turn_that_is_heard_late_is_found_by_what_was_said(transcript: Path, projects: Path) -> None:
+    later = [record("user", "And the docs?"), record("assistant", [{"type": "text", "text": "Wrote them."}])]
+    transcript.write_text("\n".join([*transcript.read_text("utf-8").splitlines()[:-1], *later]), "utf-8")
+    turn = last_turn(transcript, projects, SHIPPED)
+    assert (turn.prompt, turn.before) == ("Yes, on Friday. Ship the login page.", "Shall I deploy it on Friday?")
+    assert last_turn(transcript, projects, "Not written yet.").prompt == "And the docs?"
+
+
 def test_transcript_without_its_message_is_read_for_it(transcript: Path, projects: Path) -> None:
     payload = {"session_id": "s", "transcript_path": str(transcript)}
     found = events.operations(code("Stop", payload), projects, now=NOW)

@@ -45,9 +45,9 @@ def _asked(event: Event, now: datetime) -> tuple[Operation, ...]:
 
 
 def _done(event: Event, transcripts: Path, now: datetime) -> tuple[Operation, ...]:
-    path = _said(event, "transcript_path")
-    turn = last_turn(Path(path), transcripts) if path else LastTurn()
-    answer = _said(event, "last_assistant_message") or turn.answer
+    path, said = _said(event, "transcript_path"), _said(event, "last_assistant_message")
+    turn = last_turn(Path(path), transcripts, said) if path else LastTurn()  # it may be heard when others have followed
+    answer = said or turn.answer
     return captured(
         Turn(
             agent=CODE,

@@ -24,10 +24,14 @@ class LastTurn:
     folder: str = ""
 
 
-def last_turn(path: Path, root: Path) -> LastTurn:
-    """Read the last turn of a transcript below `root`; a file that is elsewhere, or cannot be read, tells nothing."""
+def last_turn(path: Path, root: Path, said: str = "") -> LastTurn:
+    """Read the last turn of a transcript below `root`, or the last one that ended with what was `said`.
+
+    A file that is elsewhere, or cannot be read, tells nothing.
+    """
     prompt = answer = before = folder = ""
     at: datetime | None = None
+    meant: LastTurn | None = None
     for record in _tail(path, root):
         text = _text(record)
         folder = record["cwd"] if isinstance(record.get("cwd"), str) else folder
@@ -38,7 +42,9 @@ def last_turn(path: Path, root: Path) -> LastTurn:
         else:
             answer = text
         at = _time(record.get("timestamp")) or at
-    return LastTurn(prompt=prompt, answer=answer, before=before, at=at, folder=folder)
+        if said and answer == said:
+            meant = LastTurn(prompt=prompt, answer=answer, before=before, at=at, folder=folder)
+    return meant or LastTurn(prompt=prompt, answer=answer, before=before, at=at, folder=folder)
 
 
 def folder_of(project: Path) -> str:
