@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory_plane.types import Item, Memory
+from memory_plane.types import Item, Kind, Memory
 from memory_plane_local.dates import due_date
 from memory_plane_local.extraction import extract
 from memory_plane_local.tokens import tokenize
@@ -87,6 +87,20 @@ def test_due_date_is_the_end_of_the_day_named(words: str, day: str) -> None:
 @pytest.mark.parametrize("words", ["with Friday's help", "by the way", "in Paris", "by 99 May", "on the sun deck"])
 def test_other_words_are_no_date(words: str) -> None:
     assert due_date(tokenize(words), SUNDAY) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "due"),
+    [
+        ("commitment", "I'll water the plants of the neighbours by Friday.", "2026-12-04"),
+        ("commitment", "I'll water the plants.", None),
+        ("thought", "I'll water the plants of the neighbours by Friday.", None),
+    ],
+)
+def test_declared_commitment_is_due_when_it_says_whatever_is_promised(kind: Kind, text: str, due: str | None) -> None:
+    memory = Memory(id="m", agent="muse", kind=kind, text=text, created_at=SUNDAY)
+    found = [item.due_at.date().isoformat() for item in extract(memory).items[:1] if item.due_at]
+    assert found == ([due] if due else [])
 
 
 def test_day_ends_where_the_writer_is() -> None:

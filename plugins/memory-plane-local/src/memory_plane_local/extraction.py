@@ -8,6 +8,7 @@ from datetime import UTC, tzinfo
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
 from memory_plane_local.clauses import Clause
 from memory_plane_local.coreference import Discourse
+from memory_plane_local.dates import due_date
 from memory_plane_local.drafts import Draft, Drafts
 from memory_plane_local.elements import NAME, NOUN, ROLE, VERB, elements
 from memory_plane_local.frames import read_frames
@@ -37,6 +38,7 @@ def extract(memory: Memory, gazetteer: Collection[str] = frozenset(), zone: tzin
         text.read(sentence)
     text.file_under(memory)
     text.introduce(memory.text)
+    text.promise(memory)
     return text.result()
 
 
@@ -104,6 +106,14 @@ class _Text:
         if any(draft.relation == "INTRODUCED_TO" and draft.object is name for draft in self.drafts.found.values()):
             return
         self.drafts.add(Draft(self.letter.reader, "INTRODUCED_TO", name, "positive", start, name.end, _MET))
+
+    def promise(self, memory: Memory) -> None:
+        """Take the first day that a declared commitment names for when it is due, whatever else is understood of it."""
+        if memory.kind != "commitment" or any(item.due_at for item in self.items):
+            return
+        if due := due_date(self.tokens(memory.text), self.written):
+            declared = Item(kind="commitment", owner=None, to=None, object=memory.text, due_at=due)
+            self.items = {declared: None} | self.items
 
     def _item(self, item: Item | None) -> None:
         if item is not None:
