@@ -130,11 +130,12 @@ def test_what_the_person_decides_promises_or_hands_over_is_theirs(prompt: str, k
     assert (kept.body["kind"], kept.body["text"], kept.body["origin"]) == (kind, prompt, "user")
 
 
-def test_handoff_names_the_agent_by_its_id() -> None:
-    (kept,) = (
-        one for one in operations(turn(answer="I'm handing the deck over to Claude Code.")) if one.op == "thought"
-    )
-    assert (kept.body["kind"], kept.body["to"]) == ("handoff", "claude-code")
+@pytest.mark.parametrize(
+    ("called", "id"), [("Claude Code", "claude-code"), ("Muse Code", "muse-code"), ("Muse", "muse"), ("Cline", "cline")]
+)
+def test_handoff_names_the_agent_by_its_id(called: str, id: str) -> None:
+    (kept,) = (one for one in operations(turn(answer=f"I'm handing the deck over to {called}.")) if one.op == "thought")
+    assert (kept.body["kind"], kept.body["to"]) == ("handoff", id)
 
 
 def test_handoff_to_a_person_keeps_the_name() -> None:
