@@ -10,19 +10,26 @@ from typing import Any
 import pytest
 
 from memory_plane import Plane
-from memory_plane.integration import Element, Entry, Integration, Machine, OwnFile
+from memory_plane.integration import Copy, Element, Entry, Integration, Machine, OwnFile
 from memory_plane.testing.contract import *  # noqa: F403
 from memory_plane.types import Event
 from memory_plane_clients import table, telling
+from memory_plane_clients.events import operations
 
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
 SHIPPED = "Shipped the login page of herrington.ai to production."
 ROWS = table.rows()
 every_agent = pytest.mark.parametrize("agent", ROWS)
 
-TURNS: dict[str, list[tuple[str, dict[str, Any]]]] = json.loads(
-    Path(__file__).with_name("turns.json").read_text("utf-8")
+Hooks = list[tuple[str, dict[str, Any]]]
+
+TURNS: dict[str, Hooks] = json.loads(Path(__file__).with_name("turns.json").read_text("utf-8"))
+"""What the hooks of a turn deliver, by agent and version: of Cursor, Windsurf and Cline in VS Code as documented or as
+read in their source, of all others as recorded."""
+
+every_turn = pytest.mark.parametrize(
+    ("agent", "hooks"), [pytest.param(version.split()[0], hooks, id=version) for version, hooks in TURNS.items()]
 )
-"""What hooks deliver: of Gemini CLI 0.61 and Codex 0.171 as recorded, of the others as their documentation has it."""
 
 
 def machine(home: Path, platform: str = "linux", **environment: str) -> Machine:
@@ -43,54 +50,85 @@ def declared(agent: str, home: Path, platform: str = "linux", **environment: str
 # --- what hooks deliver ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("agent", TURNS)
-def test_turn_becomes_its_focus_and_what_was_done(make_plane: Callable[..., Plane], agent: str) -> None:
+@every_turn
+def test_turn_becomes_its_focus_and_what_was_done(make_plane: Callable[..., Plane], agent: str, hooks: Hooks) -> None:
     plane = make_plane("clients")
-    for name, payload in TURNS[agent]:
+    for name, payload in hooks:
         plane.spool(Event(agent=agent, name=name, payload=payload))
     plane.ingest()
     assert [(one.agent, one.kind, one.text) for one in plane.thoughts()] == [(agent, "milestone", SHIPPED)]
-    assert [(beat.agent, "login page" in beat.focus) for beat in plane.pulse().heartbeats] == [(agent, True)]
-    projects = {one.project for one in plane.thoughts()}
-    assert projects == ({None} if agent == "windsurf" else {"shop"})
+    (beat,) = plane.pulse().heartbeats
+    assert (beat.agent, "login page" in beat.focus) == (agent, "Please ship" in json.dumps(hooks))
+    assert {one.project for one in plane.thoughts()} == ({None} if agent == "windsurf" else {"shop"})
 
 
-@pytest.mark.parametrize("agent", TURNS)
-def test_turn_that_comes_again_adds_nothing(make_plane: Callable[..., Plane], agent: str) -> None:
+@every_turn
+def test_turn_that_comes_again_adds_nothing(make_plane: Callable[..., Plane], agent: str, hooks: Hooks) -> None:
     plane = make_plane("clients")
     for _ in range(2):
-        for name, payload in TURNS[agent]:
+        for name, payload in hooks:
             plane.spool(Event(agent=agent, name=name, payload={**payload, "again": os.urandom(4).hex()}))
     plane.ingest()
     assert len(plane.thoughts()) == 1
 
 
+@every_turn
+def test_hook_that_tells_nothing_of_a_turn_becomes_nothing(agent: str, hooks: Hooks) -> None:
+    told = ROWS[agent]["turns"]
+    for name, payload in hooks:
+        found = operations(Event(agent=agent, name=name, payload=payload), now=NOW)
+        assert bool(found) == (name in told and any(text in json.dumps(payload) for text in (SHIPPED, "Please ship")))
+
+
+@pytest.mark.parametrize("payload", [{}, {"turn_id": 7, "prompt": ["x"]}, {"prompt": None}, {"prompt": {"text": "x"}}])
+@every_agent
+def test_payload_of_another_shape_becomes_nothing(agent: str, payload: dict[str, Any]) -> None:
+    for name in ROWS[agent].get("turns", ()):
+        assert operations(Event(agent=agent, name=name, payload=payload), now=NOW) == ()
+
+
+def test_what_one_agent_of_cline_has_another_do_is_told_by_the_first() -> None:
+    name, payload = TURNS["cline CLI 3.0.65"][-1]
+    assert operations(Event(agent="cline", name=name, payload=payload), now=NOW)
+    assert not operations(Event(agent="cline", name=name, payload=payload | {"parent_agent_id": "agent_1"}), now=NOW)
+
+
 def test_next_prompt_closes_the_question_of_its_session(make_plane: Callable[..., Plane]) -> None:
     plane = make_plane("clients")
-    (ask, asks), (stop, stops) = TURNS["codex"]
+    _, (ask, asks), (stop, stops), _ = TURNS["codex 0.171"]
     for session in ("s", "another"):
         asked = {"session_id": session, "last_assistant_message": f"Shall I drop the old tables of {session}?"}
         plane.spool(Event(agent="codex", name=stop, payload=stops | asked))
     plane.ingest()
-    plane.spool(Event(agent="codex", name=ask, payload=asks | {"turn_id": "t-2", "prompt": "yes"}))
+    plane.spool(Event(agent="codex", name=ask, payload=asks | {"session_id": "s", "turn_id": "t-2", "prompt": "yes"}))
     plane.ingest()
     assert [item.text for item in plane.items()] == ["Shall I drop the old tables of another?"]
 
 
-def test_every_hook_that_is_registered_and_tells_of_a_turn_is_tried() -> None:
-    for agent, row in ROWS.items():
-        told = set(row.get("turns", {}))
-        assert told <= {name for name, _ in TURNS.get(agent, [])}
-        registered = {*row.get("hooks", {}).get("events", ()), *row.get("scripts", {}).get("events", ())}
-        assert not registered or told <= registered
+@every_agent
+def test_every_hook_that_is_registered_and_tells_of_a_turn_is_tried(agent: str) -> None:
+    row = ROWS[agent]
+    told = set(row.get("turns", ()))
+    assert told <= {name for version, hooks in TURNS.items() if version.split()[0] == agent for name, _ in hooks}
+    registered = {*row.get("hooks", row.get("scripts", {})).get("events", told)}
+    assert told <= registered <= told | {"SessionStart", "sessionStart"}
 
 
-def test_time_of_the_agent_counts_where_none_is_known_of_the_event(make_plane: Callable[..., Plane]) -> None:
-    from memory_plane_clients.events import operations
-
-    name, payload = TURNS["cline"][2]
-    found = operations(Event(agent="cline", name=name, payload=payload), now=datetime(2030, 1, 1, tzinfo=UTC))
-    assert {operation.created_at for operation in found} == {datetime(2026, 3, 4, 9, tzinfo=UTC)}
+@pytest.mark.parametrize(
+    ("version", "at"),
+    [
+        ("cline 4", datetime(2026, 3, 4, 9, tzinfo=UTC)),
+        ("gemini-cli 0.61", datetime(2026, 11, 30, 8, 18, 42, 829000, UTC)),
+    ],
+)
+def test_time_of_the_agent_counts_where_none_is_known_of_the_event(version: str, at: datetime) -> None:
+    told = {
+        operation.created_at
+        for name, payload in TURNS[version]
+        if SHIPPED in json.dumps(payload)
+        for operation in operations(Event(agent=version.split()[0], name=name, payload=payload), now=NOW)
+    }
+    assert told == {at}
 
 
 # --- how they are told -------------------------------------------------------------------------------------------
@@ -122,6 +160,8 @@ def test_every_agent_gets_a_server_by_absolute_paths(tmp_path: Path, agent: str,
         ("codex", "linux", {"CODEX_HOME": "~/c"}, "c/config.toml"),
         ("windsurf", "darwin", {}, ".codeium/windsurf/mcp_config.json"),
         ("opencode", "linux", {}, ".config/opencode/opencode.json"),
+        ("cline", "linux", {}, ".cline/data/settings/cline_mcp_settings.json"),
+        ("cline", "win32", {"CLINE_DIR": "~/c"}, "c/data/settings/cline_mcp_settings.json"),
     ],
 )
 def test_server_is_where_the_system_has_it(
@@ -144,10 +184,8 @@ def test_configuration_with_comments_is_taken_where_it_is_there(tmp_path: Path) 
 def test_hooks_of_cursor_say_their_version(tmp_path: Path) -> None:
     edits = declared("cursor", tmp_path).edits
     assert Entry(path=tmp_path / ".cursor" / "hooks.json", pointer=("version",), value=1) in edits
-    assert {edit.pointer for edit in edits if isinstance(edit, Element)} >= {
-        ("hooks", "stop"),
-        ("hooks", "sessionStart"),
-    }
+    names = {edit.pointer[-1] for edit in edits if isinstance(edit, Element)}
+    assert names == {"sessionStart", "beforeSubmitPrompt", "afterAgentResponse"}  # "stop" could ask for another turn
 
 
 @every_agent
@@ -157,10 +195,23 @@ def test_no_hook_can_hold_up_a_tool(tmp_path: Path, agent: str) -> None:
             assert "tool" not in edit.pointer[-1].lower()
 
 
-def test_scripts_of_cline_can_be_run(tmp_path: Path) -> None:
-    scripts = [edit for edit in declared("cline", tmp_path).edits if isinstance(edit, OwnFile)]
-    assert {edit.path.name for edit in scripts} == {"TaskStart", "TaskResume", "UserPromptSubmit", "TaskComplete"}
+def test_scripts_of_cline_can_be_run_and_its_rules_hold_the_brief(tmp_path: Path) -> None:
+    integration = declared("cline", tmp_path)
+    scripts = [edit for edit in integration.edits if isinstance(edit, OwnFile)]
+    assert {edit.path.name for edit in scripts} == {"TaskStart", "UserPromptSubmit", "TaskComplete"}
     assert all(edit.executable and edit.text.startswith("#!/bin/sh\nexec /py -S /") for edit in scripts)
+    (rules,) = [edit for edit in integration.edits if isinstance(edit, Copy)]
+    assert rules.page == "brief/cline.md"
+    assert rules.path == tmp_path / "Documents" / "Cline" / "Rules" / "memory-plane.md"
+    assert integration.hooks
+
+
+def test_cline_gets_no_scripts_of_a_shell_on_windows_and_its_person_is_told(tmp_path: Path) -> None:
+    integration = declared("cline", tmp_path, "win32")
+    assert [type(edit) for edit in integration.edits] == [Entry, Copy]
+    assert not integration.hooks
+    (step,) = integration.steps
+    assert "Windows" in step
 
 
 def test_plugin_of_opencode_calls_the_shim_by_absolute_paths(tmp_path: Path) -> None:

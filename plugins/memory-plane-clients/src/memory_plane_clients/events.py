@@ -17,6 +17,8 @@ def operations(event: Event, *, now: datetime) -> tuple[Operation, ...]:
     if wanted is None:
         return ()
     said = table.fields(row, event.payload, wanted)
+    if said.get("parent"):  # what one agent has another do is told by the one that asked
+        return ()
     return captured(
         Turn(
             agent=event.agent,

@@ -46,9 +46,14 @@ def file(name: str | list[str], base: Path, machine: Machine) -> Path:
     return next((place for place in places if place.exists()), places[-1])
 
 
-def fields(row: Row, payload: Mapping[str, Any], wanted: Mapping[str, str]) -> dict[str, str]:
+def fields(row: Row, payload: Mapping[str, Any], wanted: Mapping[str, str | list[str]]) -> dict[str, str]:
     """Return the texts that stand at dotted paths of a payload, "" for what is none; of a list its first."""
-    return {name: _text(payload, path) for name, path in {**row.get("fields", {}), **wanted}.items()}
+    return {name: _first(payload, paths) for name, paths in {**row.get("fields", {}), **wanted}.items()}
+
+
+def _first(payload: Mapping[str, Any], paths: str | list[str]) -> str:
+    """Return the first text that stands at one of the paths."""
+    return next(filter(None, (_text(payload, path) for path in ([paths] if isinstance(paths, str) else paths))), "")
 
 
 def _text(payload: Mapping[str, Any], path: str) -> str:

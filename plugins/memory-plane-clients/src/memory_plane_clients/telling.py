@@ -10,6 +10,7 @@ from memory_plane.integration import (
     INSTRUCTIONS,
     Block,
     Check,
+    Copy,
     Edit,
     Element,
     Entry,
@@ -18,7 +19,7 @@ from memory_plane.integration import (
     OwnFile,
     first_found,
 )
-from memory_plane_clients import table
+from memory_plane_clients import table, trust
 from memory_plane_clients.table import Row, filled
 
 
@@ -27,14 +28,15 @@ def integration(agent: str, row: Row, machine: Machine) -> Integration:
     base = table.folder(row, machine)
     program = machine.which(row["program"]) if "program" in row else None
     marks = [base / name for name in row.get("sure_by", [])] or [base]
+    missing = row.get("scripts", {}).get("instead", {}).get(machine.platform)
     return Integration(
         agent=agent,
         name=row["name"],
         found=first_found(program, *marks),
         edits=tuple(_edits(agent, row, base, machine)),
         checks=tuple(_checks(agent, row, program, machine)),
-        steps=tuple(row.get("steps", ())),
-        hooks="hooks" in row or "scripts" in row or "files" in row,
+        steps=(missing,) if missing else tuple(row.get("steps", ())),
+        hooks=not missing and not row.keys().isdisjoint(("hooks", "scripts", "files")),
         serves=True,
     )
 
@@ -45,25 +47,34 @@ def _edits(agent: str, row: Row, base: Path, machine: Machine) -> Iterator[Edit]
     words = {"{command}": command[0], "{args}": list(command[1:]), "{line}": list(command)}
     place = table.file(server["file"], base, machine)
     yield Entry(path=place, pointer=tuple(server["pointer"]), value=next(filled(server["entry"], words)))
-    yield from _hooks(agent, row, base, machine)
+    yield from _hooks(agent, row.get("hooks"), base, machine)
+    yield from _scripts(agent, row.get("scripts"), base, machine)
     if "instructions" in row:
         yield Block(path=base / row["instructions"], text=INSTRUCTIONS)
+    if "rules" in row:
+        place = table.file(row["rules"], base, machine)
+        yield Copy(path=place, page=f"brief/{agent}.md", preface=f"{INSTRUCTIONS}\n\n")
     for name, source in row.get("files", {}).items():
         yield OwnFile(path=base / name, text=_own(table.resource(source), agent, machine))
 
 
-def _hooks(agent: str, row: Row, base: Path, machine: Machine) -> Iterator[Edit]:
-    if hooks := row.get("hooks"):
-        place = table.file(hooks["file"], base, machine)
-        for key, value in hooks.get("beside", {}).items():
-            yield Entry(path=place, pointer=(key,), value=value)
-        for event in hooks["events"]:
-            value = next(filled(hooks["entry"], {"{hook}": machine.hook(agent, event)}))
-            yield Element(path=place, pointer=("hooks", event), value=value)
-    if scripts := row.get("scripts"):
-        for event in scripts["events"]:
-            place = table.file(f"{scripts['folder']}/{event}", base, machine)
-            yield OwnFile(path=place, text=f"#!/bin/sh\nexec {machine.hook(agent, event)}\n", executable=True)
+def _hooks(agent: str, hooks: Row | None, base: Path, machine: Machine) -> Iterator[Edit]:
+    if hooks is None:
+        return
+    place = table.file(hooks["file"], base, machine)
+    for key, value in hooks.get("beside", {}).items():
+        yield Entry(path=place, pointer=(key,), value=value)
+    for event in hooks["events"]:
+        value = next(filled(hooks["entry"], {"{hook}": machine.hook(agent, event)}))
+        yield Element(path=place, pointer=("hooks", event), value=value)
+
+
+def _scripts(agent: str, scripts: Row | None, base: Path, machine: Machine) -> Iterator[Edit]:
+    if scripts is None or machine.platform in scripts["instead"]:
+        return
+    for event in scripts["events"]:
+        place = table.file(f"{scripts['folder']}/{event}", base, machine)
+        yield OwnFile(path=place, text=f"#!/bin/sh\nexec {machine.hook(agent, event)}\n", executable=True)
 
 
 def _own(text: str, agent: str, machine: Machine) -> str:
@@ -79,4 +90,14 @@ def _checks(agent: str, row: Row, program: str | None, machine: Machine) -> Iter
             shows=check["shows"],
             remedy=f"memory-plane setup {agent}",
             folder=machine.home,
+        )
+    if program and (trusts := row.get("trust")):
+        lines = (machine.hook(agent, event) for event in row["hooks"]["events"])
+        yield Check(
+            what=trusts["what"],
+            command=(machine.python, "-I", trust.__file__, program, *lines),
+            shows=trust.TRUSTED,
+            remedy=trusts["remedy"],
+            folder=machine.home,
+            by_hand=True,
         )
