@@ -23,7 +23,7 @@ help:
 	@echo "make check         format, lint, types, docs"
 	@echo "make format        let ruff rewrite what it can"
 	@echo "make drill         the drills at full length, some ten minutes (ARGS= goes to pytest)"
-	@echo "make test-clients  connect the real Claude Code, Grok, Gemini CLI and Codex; run MCP's conformance suite"
+	@echo "make test-clients  turns of the real Claude Code, Codex, Gemini CLI, Grok, OpenClaw and OpenCode; MCP's conformance"
 	@echo "make bench         the table of docs/performance.md (needs PEERBENCH=path of the harness)"
 	@echo "make constraints   write constraints.txt anew, from the newest versions that fit"
 
@@ -51,6 +51,7 @@ LONGER := $(patsubst %,tests/test_%.py,api_schema convergence import import_driv
 drill: $(DEV_STAMP)
 	DRILL=long $(PY) -m pytest -v --durations=0 tests/drills tests/faults $(LONGER) $(ARGS)
 
+CLIENT_TESTS := real_clients real_turns codex_turns grok_turns instinct_turns conformance
 # Most systems carry a Node.js older than 22; the wheel of it needs no root and no second package manager.
 test-clients: export PATH := $(CURDIR)/.clients/node/bin:$(PATH)
 test-clients: $(DEV_STAMP)
@@ -62,7 +63,7 @@ test-clients: $(DEV_STAMP)
 	cp tests/clients/package.json .clients/package.json
 	test -f .clients/installed || npm install --prefix .clients --no-package-lock --no-audit --no-fund --loglevel=error
 	touch .clients/installed
-	$(PY) -m pytest tests/clients/real_clients.py tests/clients/grok_turns.py tests/clients/instinct_turns.py tests/clients/conformance.py $(ARGS)
+	$(PY) -m pytest $(CLIENT_TESTS:%=tests/clients/%.py) $(ARGS)
 
 bench: $(DEV_STAMP)
 	$(PY) tests/benchmarks/peers.py $(ARGS)
