@@ -781,6 +781,7 @@ def test_end_waits_for_no_job_for_ever() -> None:
 def test_hub_has_a_job_for_all_that_may_wait(make_plane: MakePlane) -> None:
     alone = [
         "the outbox",
+        "the events that wait",
         "the intake of plugin 'wren'",
         "the queue of deferred plugins",
         "the pages that time has changed",

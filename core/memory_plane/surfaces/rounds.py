@@ -124,8 +124,9 @@ def arrivals(home: Path, taker: Callable[[], Taker | None], then: Callable[[], o
 
 
 def jobs(plane: Plane) -> Iterable[Job]:
-    """Name the jobs of one round: the outbox, each plugin's poll by itself, the queue, the other memories."""
+    """Name the jobs of one round: the outbox, events, each plugin's poll by itself, the queue, the other memories."""
     yield "the outbox", partial(sync.deliver, plane)
+    yield "the events that wait", partial(intake.take_events, plane)  # a poll may find who repeats what they say
     for source in plane.sources():
         yield f"the intake of plugin {source!r}", partial(intake.poll, plane, source)
     yield "the queue of deferred plugins", plane.work_queue
