@@ -64,8 +64,8 @@ class Person:
 class Agent:
     """A real agent: `prepare` gives it a scripted model, `ask` takes a whole turn, `shows` is what it says of us.
 
-    `finds` is what its model calls first, where the tools of servers are not offered before they are looked for, and
-    `calls` what it calls instead of a tool of ours, where it has one tool for those of all servers.
+    `finds` is what its model calls first, where the tools of servers are not offered at once, and `calls` what it calls
+    instead of a tool of ours, where it has one tool for those of all servers.
     """
 
     id: str
@@ -120,6 +120,19 @@ def _openclaw(person: Person, url: str) -> None:
         person.run("openclaw", "config", "set", name, json.dumps(value), "--strict-json")
 
 
+def _opencode(person: Person, url: str) -> None:
+    person.environment |= {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"}
+    options = {"baseURL": f"{url}/v1", "apiKey": "x"}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "local", "options": options, "models": {"fake": {}}}
+    schema = {"$schema": "https://opencode.ai/config.json"}  # it would write that into the file by itself
+    base = ".config/opencode"
+    _settings(person, f"{base}/opencode.json", schema | {"model": "local/fake", "provider": {"local": provider}})
+    # As if the package for plugins, which ours does not need, were installed: it would wait for the registry.
+    (person.home / base / "node_modules").mkdir(exist_ok=True)
+    installed = {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}
+    _settings(person, f"{base}/package-lock.json", {"packages": installed})
+
+
 AGENTS: Mapping[str, Agent] = {
     agent.id: agent
     for agent in (
@@ -137,6 +150,7 @@ AGENTS: Mapping[str, Agent] = {
                 "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", prompt
             ),
             lambda person: person.run("codex", "mcp", "list"),
+            (ToolCall("exec_command", {"cmd": "sleep 3"}),),  # it does not wait for its servers to start
         ),
         Agent(
             "gemini-cli",
@@ -158,6 +172,12 @@ AGENTS: Mapping[str, Agent] = {
             _openclaw,
             lambda person, prompt: person.run("openclaw", "agent", "--local", "--agent", "main", "--message", prompt),
             lambda person: person.run("openclaw", "mcp", "doctor", "--probe"),
+        ),
+        Agent(
+            "opencode",
+            _opencode,
+            lambda person, prompt: person.run("opencode", "run", prompt),
+            lambda person: person.run("opencode", "mcp", "list"),
         ),
     )
 }

@@ -89,6 +89,13 @@ def test_codex_lists_the_server_as_enabled(scratch: Path) -> None:
     assert server["transport"]["args"] == ["mcp", "--agent", "codex"]
 
 
+def test_bundle_of_claude_desktop_is_valid(scratch: Path) -> None:
+    bundle = scratch / "memory-plane.mcpb"
+    subprocess.run([SERVER, "claude", "bundle", bundle], env={"HOME": str(scratch)}, check=True, timeout=SECONDS)
+    run(scratch, "mcpb", "unpack", str(bundle), str(scratch / "bundle"))
+    run(scratch, "mcpb", "validate", str(scratch / "bundle" / "manifest.json"))
+
+
 @pytest.mark.parametrize("connect", [claude, gemini])
 def test_a_server_that_does_not_start_is_seen_as_such(scratch: Path, connect: Any) -> None:
     assert "Connected" not in connect(scratch, sys.executable, "-c", "raise SystemExit(1)")
