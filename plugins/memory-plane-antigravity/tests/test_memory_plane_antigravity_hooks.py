@@ -132,6 +132,16 @@ def test_stop_heard_late_tells_of_the_turn_before(antigravity: Antigravity) -> N
     assert told(heard(a, replace(a.event("Stop", ID), at=a.at(3.5)))) == [
         ("Fix the login bug", "shop", "idle"),
         ("milestone", "Fixed the login bug."),
+    ]
+
+
+def test_stop_tells_of_the_turn_that_ended_in_the_second_in_which_the_next_one_began(antigravity: Antigravity) -> None:
+    a = antigravity
+    turn(a)
+    a.write(ID, a.asked(2, a.at(4), "Ship it to staging"))
+    assert told(heard(a, replace(a.event("Stop", ID), at=a.at(4)))) == [
+        ("Fix the login bug", "shop", "idle"),
+        ("milestone", "Fixed the login bug."),
         ("Ship it to staging", "shop", "working"),
     ]
 
@@ -208,6 +218,13 @@ def test_word_that_the_turn_ended_is_the_later_one(antigravity: Antigravity) -> 
 def test_other_model_calls_tell_nothing(antigravity: Antigravity, number: Any) -> None:
     turn(antigravity)
     assert heard(antigravity, antigravity.event("PreInvocation", ID, invocationNum=number)) == ()
+
+
+def test_first_model_call_heard_late_leaves_what_came_of_the_turn_to_its_stop(antigravity: Antigravity) -> None:
+    turn(antigravity)
+    assert told(heard(antigravity, antigravity.event("PreInvocation", ID))) == [
+        ("Fix the login bug", "shop", "working")
+    ]
 
 
 # --- which files -------------------------------------------------------------------------------------------------

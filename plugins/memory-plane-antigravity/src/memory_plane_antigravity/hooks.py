@@ -29,21 +29,22 @@ def take(home: Path, event: Event, now: datetime) -> Ingested | None:
     if conversation is None or known is None or (summary and summary.aside):
         return None
     found = turns.exchanges(conversation, summary)
-    running = bool(summary and summary.running) if begins else event.payload.get("fullyIdle") is False
+    running, killed = event.payload.get("fullyIdle") is False, bool(summary and summary.killed)
     # A hook is heard late: other turns may have ended since, and each has a hook of its own.
-    first = len(found) - 1 if begins else _ended(found, event.at or now)
+    last = len(found) - 1 if begins else _ended(found, event.at or now)
+    begun = not begins and bool(found) and not found[last].settled  # within the second in which the other ended
     operations: list[Operation] = []
-    for exchange in found[first : first + 2]:
+    for exchange in found[max(0, last - begun) : last + 1]:
         at = exchange.at or now
         if exchange is found[-1] or now - at < _LATE:
-            over = turns.is_over(exchange, running=running, killed=bool(summary and summary.killed), quiet=now - at)
+            over = not begins and turns.is_over(exchange, running=running, killed=killed, quiet=now - at)
             folders = _workspaces(event.payload)
             operations += turns.operations(conversation, exchange, summary, workspaces=folders, heard=at, over=over)
     return Ingested(operations=tuple(operations)) if operations else None
 
 
 def _ended(found: Sequence[Exchange], heard: datetime) -> int:
-    """Return which exchange had ended when a hook was heard; the one after it may have gone on since."""
+    """Return which exchange was the last one that had ended, or begun, when a hook was heard."""
     return max((place for place, one in enumerate(found) if (one.at or heard) <= heard), default=len(found) - 1)
 
 
