@@ -191,3 +191,13 @@ def test_agent_whose_plugin_hears_an_echo_stores_nothing(make_plane: Callable[..
     plane.spool(Event(agent="grok", name="Stop", payload={"said": "Fixed the login page on herrington.ai."}))
     assert plane.ingest().stored == 1
     assert [one.text for one in plane.thoughts() if one.agent == "grok"] == ["Fixed the login page on herrington.ai."]
+
+
+def test_what_was_heard_then_is_known_when_it_is_taken_in_much_later(plane: Plane) -> None:
+    text, then = "Shipped the pulse page on herrington.ai", datetime.now(UTC) - timedelta(days=1)
+    plane.post(text, agent="antigravity", kind="milestone", created_at=then)
+    for number in range(10):
+        plane.post(f"Fixed bug {number}", agent="antigravity", kind="milestone")
+    again = make_operation("thought", {"text": text}, agent="grok", created_at=then + timedelta(minutes=1))
+    assert news([again], plane.heard(then + timedelta(hours=1), 5)) == []
+    assert news([again], plane.heard(datetime.now(UTC), 5)) == [again]

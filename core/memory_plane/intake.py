@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from memory_plane import spool
-from memory_plane.echoes import news
+from memory_plane.echoes import JUST_NOW, news
 from memory_plane.errors import Refused
 from memory_plane.failures import Failure
 from memory_plane.operations import make_operation
@@ -33,7 +33,7 @@ OTHERS = 5.0
 """Seconds to wait for another process that takes in events of the same plugin; what it leaves is for the next time."""
 
 _HEARD = 200
-"""How many of the newest thoughts an agent may have heard of and repeat."""
+"""How many thoughts that were the newest then an agent may have heard of and repeat."""
 _OPEN = 1_000
 """Among how many open items of an agent its questions are looked for."""
 
@@ -62,8 +62,8 @@ class Taker(Protocol):
         """Take all of a batch, or raise `StoreError`."""
         ...
 
-    def thoughts(self, *, limit: int) -> Sequence[Thought]:
-        """Return the newest thoughts, as far as they are known here."""
+    def heard(self, until: datetime, limit: int) -> Sequence[Thought]:
+        """Return the thoughts that were the newest at a time, as far as they are known here."""
         ...
 
     def items(self, *, agent: str, limit: int) -> Sequence[OpenItem]:
@@ -77,7 +77,11 @@ class Queue:
     def __init__(self, client: Client, plugins: PluginManager) -> None:
         self.settings, self.home, self.plugins = client.settings, client.home, plugins
         self._outbox = client.outbox
-        self.thoughts, self.items = client.known_thoughts, client.known_items
+        self.items = client.known_items
+        self._thoughts = client.known_thoughts
+
+    def heard(self, until: datetime, limit: int) -> list[Thought]:
+        return self._thoughts(limit=limit)
 
     def store(
         self, batch: Sequence[Operation], *, strict: bool, cursor: tuple[str, str] | None = None
@@ -215,8 +219,8 @@ def _latest_failure(plane: Taker, plugin: str) -> Failure | None:
 def _take_in(plane: Taker, answer: Ingested, plugin: str | None = None) -> int:
     """Check and redact what a plugin gave, and store what of it is news together with its cursor."""
     batch = list(_checked(answer.operations, hold_external=plane.settings.hold_external))
-    if any(one.op == "thought" for one in batch):
-        batch = news(batch, plane.thoughts(limit=_HEARD))
+    if said := [one.created_at for one in batch if one.op == "thought"]:
+        batch = news(batch, plane.heard(max(said) + JUST_NOW, _HEARD))
     cursor = (plugin, answer.cursor) if plugin is not None and answer.cursor is not None else None
     receipts = plane.store(batch, strict=False, cursor=cursor) if batch or cursor else []
     return sum(receipt.state in ("stored", "queued") for receipt in receipts)

@@ -311,6 +311,11 @@ class Plane(Writes):
         with self.database.reading() as connection:
             return list(state.thoughts(connection, limit))
 
+    def heard(self, until: datetime, limit: int) -> Sequence[Thought]:
+        """Return the thoughts that were the newest at a time: what an agent may have heard of then."""
+        with self.database.reading() as connection:
+            return state.thoughts(connection, limit, until)
+
     def held(self, *, limit: int = 50) -> list[Memory]:
         """Return the newest thoughts and facts that are held back; `release` lets one be seen."""
         _check_limit(limit)

@@ -27,13 +27,15 @@ _marked = (_thoughts.c.project, _thoughts.c.pinned)
 _item = (_items.c.owner, _items.c.addressee, _items.c.object, _items.c.due_at, _items.c.status, _items.c.snoozed_until)
 _limit: BindParameter[int] = bindparam("limit")
 _heartbeats = Prepared(select(_agents).order_by(_agents.c.written_at.desc(), _agents.c.agent))
-_recent = Prepared(
+_newest = (
     select(*_thought, *_marked)
     .join(_log, _log.c.seq == _thoughts.c.seq)
     .where(_thoughts.c.visible)
     .order_by(_thoughts.c.at.desc(), _log.c.id.desc())
     .limit(_limit)
 )
+_recent = Prepared(_newest)
+_recent_until = Prepared(_newest.where(_thoughts.c.at <= bindparam("until", type_=_thoughts.c.at.type)))
 _awake = or_(_items.c.snoozed_until.is_(None), _items.c.snoozed_until <= bindparam("now"))
 _open = (
     select(*_thought, *_marked, _items.c.kind.label("item_kind"), *_item)
@@ -164,9 +166,11 @@ def stirred(connection: Connection, since: datetime, until: datetime, stale_afte
     return bool(_gone_stale.scalar(connection, since=since - stale_after, until=until - stale_after))
 
 
-def thoughts(connection: Connection, limit: int) -> tuple[Thought, ...]:
-    """Return the newest visible thoughts."""
-    return tuple(map(_as_thought, _recent.all(connection, limit=limit)))
+def thoughts(connection: Connection, limit: int, until: datetime | None = None) -> tuple[Thought, ...]:
+    """Return the newest visible thoughts, or those that were the newest at a time."""
+    if until is None:
+        return tuple(map(_as_thought, _recent.all(connection, limit=limit)))
+    return tuple(map(_as_thought, _recent_until.all(connection, limit=limit, until=until)))
 
 
 def naming(connection: Connection, node: int, limit: int) -> tuple[Thought, ...]:
