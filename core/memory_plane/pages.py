@@ -283,7 +283,7 @@ def brief_page(
 def _ranked(thoughts: Sequence[Thought]) -> list[Thought]:
     """Order thoughts, which come newest first, so that one stays the longer the more it concerns the agent."""
     places = {thought.id: place for place, thought in enumerate(thoughts, 1)}
-    return sorted(thoughts, key=lambda thought: places[thought.id] * (1.1 - (thought.attention or 0)))
+    return sorted(thoughts, key=lambda thought: places[thought.id] * (1.05 - (thought.attention or 0)) ** 2)
 
 
 def _why(thought: Thought) -> str:
