@@ -79,7 +79,7 @@ def test_poll_asks_only_for_what_is_new_and_looks_again_at_the_latest(muse: Plan
     muse.ingest()
     muse.ingest()
     first, second, third = [body for _, path, body in server.asked if path == "/message/query"]
-    assert first["after"] == pytest.approx((NOW - timedelta(days=14)).timestamp() * 1000, abs=60_000)
+    assert first["after"] == pytest.approx((datetime.now(UTC) - timedelta(days=14)).timestamp() * 1000, abs=60_000)
     assert (second["after"], second["sort"]) == (int(AT.timestamp() * 1000), "ASC")
     assert (third["before"], third["sort"]) == (second["after"], "DESC")
     assert third["before"] - third["after"] == 20 * 60 * 1000

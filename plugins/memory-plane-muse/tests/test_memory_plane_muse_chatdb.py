@@ -147,7 +147,7 @@ def test_tapbacks_group_changes_and_deleted_messages_are_passed_over(messages: A
 
 def test_a_message_that_has_no_conversation_yet_is_waited_for(messages: Any) -> None:
     messages.say("before", at=AT, guid="A")
-    messages.say("just sent", at=NOW, guid="B", joined=False)
+    messages.say("just sent", at=datetime.now(UTC), guid="B", joined=False)
     found, place = told(messages.path)
     assert ([one.guid for one in found], place.row) == (["A"], 1)
     messages.connection.execute("INSERT INTO chat_message_join VALUES (1, 2)")
