@@ -21,7 +21,7 @@ _CATCH_UP = "Tell me in a few lines, grouped by project, what my agents did"
 _MOST_RESULTS = 50
 _GIST = 80
 """Letters and digits by which two texts count as one; a brief shows some hundred."""
-JUST_NOW = timedelta(hours=1)
+_JUST_NOW = timedelta(hours=1)
 _TELLER = re.compile(r"\s*(?:\([^()]{1,60}\)|[-–—] [^-–—]{1,60})[.!]?\s*$")
 """What an agent puts after another one's words to say whose they are: `(codex)`, `— codex, at 08:20`."""
 _TITLE = re.compile(rf"[>\s]*(?:#+ )?.{{1,200}}: {NOTICE}[.:]?\s*")
@@ -80,7 +80,7 @@ def _repeats(operation: Operation, other: Thought) -> bool:
     if operation.id == other.id:
         return False
     if operation.agent == other.agent:  # through another tool, or in a copy of the session
-        return abs(operation.created_at - other.created_at) <= JUST_NOW
+        return abs(operation.created_at - other.created_at) <= _JUST_NOW
     return other.created_at <= operation.created_at
 
 

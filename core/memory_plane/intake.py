@@ -7,13 +7,13 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from memory_plane import spool
-from memory_plane.echoes import JUST_NOW, news
+from memory_plane.echoes import news
 from memory_plane.errors import Refused
 from memory_plane.failures import Failure
 from memory_plane.operations import make_operation
@@ -33,7 +33,7 @@ OTHERS = 5.0
 """Seconds to wait for another process that takes in events of the same plugin; what it leaves is for the next time."""
 
 _HEARD = 200
-"""How many thoughts that were the newest then an agent may have heard of and repeat."""
+"""How many of the thoughts that were the newest then, and are now, an agent may have heard of and repeat."""
 _OPEN = 1_000
 """Among how many open items of an agent its questions are looked for."""
 
@@ -220,7 +220,8 @@ def _take_in(plane: Taker, answer: Ingested, plugin: str | None = None) -> int:
     """Check and redact what a plugin gave, and store what of it is news together with its cursor."""
     batch = list(_checked(answer.operations, hold_external=plane.settings.hold_external))
     if said := [one.created_at for one in batch if one.op == "thought"]:
-        batch = news(batch, plane.heard(max(said) + JUST_NOW, _HEARD))
+        heard = [*plane.heard(max(said), _HEARD), *plane.heard(datetime.now(UTC), _HEARD)]
+        batch = news(batch, heard)
     cursor = (plugin, answer.cursor) if plugin is not None and answer.cursor is not None else None
     receipts = plane.store(batch, strict=False, cursor=cursor) if batch or cursor else []
     return sum(receipt.state in ("stored", "queued") for receipt in receipts)
