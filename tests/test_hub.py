@@ -12,7 +12,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from ipaddress import ip_address
@@ -176,6 +176,16 @@ def wait_until_closed(url: httpx.URL) -> None:
     pytest.fail("the port is still open")
 
 
+@contextmanager
+def script(code: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a script that is gone at the end, whatever comes."""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 HANGING = """if True:
     from threading import Event
     from memory_plane import Plane, presence
@@ -209,8 +219,7 @@ def test_call_that_hangs_does_not_hold_the_end_up(
     home: Path, empty_database: Path, call: Callable[[str, Path], None]
 ) -> None:
     copy(empty_database, home / "memory.db")
-    command = [sys.executable, "-c", HANGING]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+    with script(HANGING) as process:
         assert process.stdout is not None
         found = re.search(r"http://\S+", process.stdout.readline())
         assert found is not None
@@ -807,16 +816,16 @@ def test_address_of_this_very_hub_is_no_other_one(home: Path) -> None:
 
 
 IDLE = """if True:
-    import sys
+    import os, sys
     from memory_plane import Plane, presence
     from memory_plane.surfaces import hub, sdk
 
     load, hub.IDLE = sdk.load, 0.0
 
     def loaded():
-        print("mcp" in sys.modules, flush=True)
+        os.write(1, b"True\\n" if "mcp" in sys.modules else b"False\\n")  # while the hub prints, too
         load()
-        print("mcp" in sys.modules, flush=True)
+        os.write(1, b"True\\n" if "mcp" in sys.modules else b"False\\n")
 
     sdk.load = loaded
     with Plane() as plane, presence.claimed(plane.home):
@@ -827,7 +836,7 @@ IDLE = """if True:
 @posix
 def test_hub_answers_before_it_loads_what_serves_mcp(home: Path, empty_database: Path) -> None:
     copy(empty_database, home / "memory.db")
-    with subprocess.Popen([sys.executable, "-c", IDLE], stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+    with script(IDLE) as process:
         assert process.stdout is not None
         assert "False\n" in takewhile(lambda line: line != "True\n", process.stdout)
         process.terminate()
