@@ -271,9 +271,11 @@ def version_and_server(settings: Path) -> tuple[Entry, Entry]:
 
 
 @pytest.mark.parametrize(
-    ("added", "left"), [(b"", b""), (b'"theme": "dark", ', b'"theme": "dark"')], ids=["nothing", "a setting"]
+    ("added", "left"),
+    [(b"", {}), (b'"theme": "dark", ', {"version": 1, "theme": "dark"}), (b'"themes": {}, ', {"themes": {}})],
+    ids=["nothing", "a setting", "an empty one"],
 )
-def test_entry_that_the_rest_of_a_file_needs_stays_with_it(tmp_path: Path, added: bytes, left: bytes) -> None:
+def test_entry_that_the_rest_of_a_file_needs_stays_with_it(tmp_path: Path, added: bytes, left: object) -> None:
     data: bytes | None = None
     records = []
     for edit in version_and_server(tmp_path / "settings.json"):
@@ -284,7 +286,7 @@ def test_entry_that_the_rest_of_a_file_needs_stays_with_it(tmp_path: Path, added
     for record in reversed(records):
         assert record is not None
         data = edits.undone(record, data)
-    assert json.loads(data or b"{}") == ({"version": 1, "theme": "dark"} if left else {})
+    assert json.loads(data or b"{}") == left
 
 
 def test_entry_that_was_edited_since_is_left_and_named(run: Run, person: Path) -> None:

@@ -183,7 +183,7 @@ def test_configuration_with_comments_is_taken_where_it_is_there(tmp_path: Path) 
 
 def test_hooks_of_cursor_say_their_version(tmp_path: Path) -> None:
     edits = declared("cursor", tmp_path).edits
-    assert Entry(path=tmp_path / ".cursor" / "hooks.json", pointer=("version",), value=1) in edits
+    assert Entry(path=tmp_path / ".cursor" / "hooks.json", pointer=("version",), value=1, stays=True) in edits
     names = {edit.pointer[-1] for edit in edits if isinstance(edit, Element)}
     assert names == {"sessionStart", "beforeSubmitPrompt", "afterAgentResponse"}  # "stop" could ask for another turn
 

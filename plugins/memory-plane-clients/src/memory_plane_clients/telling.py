@@ -63,7 +63,7 @@ def _hooks(agent: str, hooks: Row | None, base: Path, machine: Machine) -> Itera
         return
     place = table.file(hooks["file"], base, machine)
     for key, value in hooks.get("beside", {}).items():
-        yield Entry(path=place, pointer=(key,), value=value)
+        yield Entry(path=place, pointer=(key,), value=value, stays=True)
     for event in hooks["events"]:
         value = next(filled(hooks["entry"], {"{hook}": machine.hook(agent, event)}))
         yield Element(path=place, pointer=("hooks", event), value=value)
