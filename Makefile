@@ -49,7 +49,7 @@ format: $(DEV_STAMP)
 # The other tests whose length is that of tests/conftest.py.
 LONGER := $(patsubst %,tests/test_%.py,api_schema convergence import import_driver import_sources mcp_process)
 drill: $(DEV_STAMP)
-	DRILL=long $(PY) -m pytest -v --durations=0 tests/drills tests/faults $(LONGER) $(ARGS)
+	DRILL=long $(PY) -m pytest -v --durations=0 tests/drills tests/faults tests/fleet $(LONGER) $(ARGS)
 
 CLIENT_TESTS := real_clients real_turns codex_turns grok_turns instinct_turns conformance
 # Most systems carry a Node.js older than 22; the wheel of it needs no root and no second package manager.
