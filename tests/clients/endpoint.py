@@ -57,6 +57,11 @@ class Endpoint:
         """What each request holds, as text in which line ends are line ends."""
         return ["\n".join(_strings(body)) for body in self.heard]
 
+    def now(self, *lines: str | ToolCall) -> None:
+        """Begin another script, and forget what was heard."""
+        self.lines, self._said = lines, 0
+        self.heard.clear()
+
     def next(self, body: dict[str, Any]) -> str | ToolCall:
         """Note a request and return what to say to it."""
         tools = list(_tools(body))

@@ -116,8 +116,8 @@ def _grok(person: Person, url: str) -> None:
 def _openclaw(person: Person, url: str) -> None:
     model = {"id": "fake", "name": "fake", "contextWindow": 100000, "maxTokens": 2000}
     provider = {"baseUrl": f"{url}/v1", "apiKey": "x", "api": "openai-completions", "models": [model]}
-    for name, value in {"models.providers.local": provider, "agents.defaults.model.primary": "local/fake"}.items():
-        person.run("openclaw", "config", "set", name, json.dumps(value), "--strict-json")
+    agents = {"defaults": {"model": {"primary": "local/fake"}}}
+    _settings(person, ".openclaw/openclaw.json", {"models": {"providers": {"local": provider}}, "agents": agents})
 
 
 def _opencode(person: Person, url: str) -> None:
@@ -163,6 +163,7 @@ AGENTS: Mapping[str, Agent] = {
             _grok,
             lambda person, prompt: person.run("grok", "--always-approve", "-p", prompt),
             lambda person: person.run("grok", "mcp", "doctor", "--json"),
+            (ToolCall("run_terminal_command", {"command": "sleep 3", "description": "wait"}),),
             calls=lambda call: ToolCall(
                 "use_tool", {"tool_name": f"{SERVER}__{call.name}", "tool_input": call.arguments}
             ),

@@ -12,24 +12,56 @@ import pytest
 from .endpoint import Endpoint, ToolCall
 from .people import AGENTS, Agent, Person
 
-SHIPPED = "Shipped the login page of herrington.ai to production"
 BUDGET = 2048
+CLAUDE = AGENTS["claude-code"]
 
 every_agent = pytest.mark.parametrize("agent", [pytest.param(agent, id=name) for name, agent in AGENTS.items()])
 
+Everybody = tuple[Person, Endpoint]
 
-@pytest.fixture
-def person(tmp_path: Path) -> Person:
-    home = tmp_path / "a home"
+
+@pytest.fixture(scope="module")
+def everybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everybody]:
+    """A person with every agent set up, a hub, and the model that all are given; Claude Code took its turn."""
+    person = at(tmp_path_factory.mktemp("everybody"))
+    person.plane("up", "--detach", "--port", "0")
+    with Endpoint(["ok"]) as endpoint:
+        for agent in AGENTS.values():
+            agent.prepare(person, endpoint.url)
+        person.plane("setup", *AGENTS, "--yes")
+        turn(CLAUDE, person, endpoint)
+        yield person, endpoint
+    person.plane("down")
+
+
+def at(folder: Path) -> Person:
+    home = folder / "a home"
     home.mkdir()
     return Person(home)
 
 
-@pytest.fixture
-def hub(person: Person) -> Iterator[None]:
-    person.plane("up", "--detach", "--port", "0")
-    yield
-    person.plane("down")
+def shipped(agent: Agent) -> str:
+    return f"Shipped the {agent.id} page of herrington.ai to production"
+
+
+def decided(agent: Agent) -> str:
+    return f"Rob pays {agent.id} in euros"
+
+
+def turn(agent: Agent, person: Person, endpoint: Endpoint) -> str:
+    """Have an agent call a tool of ours and say what it did; return what its model was given in all."""
+    call = ToolCall("memory_post_thought", {"text": decided(agent), "kind": "decision"})
+    endpoint.now(*agent.finds, agent.calls(call), f"{shipped(agent)}.")
+    agent.ask(person, "Please ship the next page of herrington.ai")
+    person.plane("ingest", "--spool")
+    return max(endpoint.prompts, key=len)
+
+
+def setup(agent: Agent, person: Person) -> dict[str, Any]:
+    """Set an agent up; return what is said of it."""
+    report = json.loads(person.plane("setup", agent.id, "--yes", "--json").partition("\n]")[0] + "\n]")
+    told: dict[str, Any] = report[0]
+    return told
 
 
 def briefs(prompt: str) -> list[str]:
@@ -39,18 +71,18 @@ def briefs(prompt: str) -> list[str]:
 
 
 @every_agent
-def test_set_up_and_taken_out_again_every_file_is_as_it_was(agent: Agent, person: Person) -> None:
+def test_set_up_and_taken_out_again_every_file_is_as_it_was(agent: Agent, tmp_path: Path) -> None:
+    person = at(tmp_path)
     with Endpoint(["ok"]) as endpoint:
         agent.prepare(person, endpoint.url)
         agent.shows(person)  # makes what the agent makes at its first start
         before = person.tree()
-        (first,) = setup(agent, person)
-        assert first["state"] == "set up"
-        assert first["checks"]
-        assert all(check["passed"] for check in first["checks"])
+        told = setup(agent, person)
+        assert told["state"] == "set up"
+        assert told["checks"]
+        assert all(check["passed"] for check in told["checks"])
         assert person.tree() != before
-        (second,) = setup(agent, person)
-        assert second["state"] == "unchanged"
+        assert setup(agent, person)["state"] == "unchanged"
         manifest = json.loads((person.home / ".memory-plane" / "integrations.json").read_text("utf-8"))
         changed = [str(Path(name).relative_to(person.home)) for name in manifest["files"]]
         person.plane("uninstall", agent.id, "--yes")
@@ -58,40 +90,15 @@ def test_set_up_and_taken_out_again_every_file_is_as_it_was(agent: Agent, person
         assert {name: after.get(name) for name in changed} == {name: before.get(name) for name in changed}
 
 
-def setup(agent: Agent, person: Person) -> list[dict[str, Any]]:
-    """Set an agent up; return what is said of it."""
-    said = person.plane("setup", agent.id, "--yes", "--json")
-    report: list[dict[str, Any]] = json.loads(said.partition("\n]")[0] + "\n]")
-    return report
-
-
 @every_agent
-def test_what_a_turn_did_and_what_it_wrote_by_a_tool_is_in_the_memory(agent: Agent, person: Person) -> None:
-    call = ToolCall("memory_post_thought", {"text": "Rob prefers invoices in euros", "kind": "decision"})
-    with Endpoint([*agent.finds, agent.calls(call), f"{SHIPPED}. Anything else?"]) as endpoint:
-        agent.prepare(person, endpoint.url)
-        person.plane("setup", agent.id, "--yes")
-        agent.ask(person, "Please ship the login page of herrington.ai, and remember how Rob wants his invoices")
-    person.plane("ingest", "--spool")
-    for words, kind in {"login page herrington": "milestone", "invoices euros": "decision"}.items():
-        (found, *_) = person.told("recall", words)["hits"]
-        assert (found["agent"], found["kind"]) == (agent.id, kind)
-
-
-@pytest.mark.usefixtures("hub")
-def test_what_claude_shipped_is_before_every_other_agent_on_its_next_turn(person: Person) -> None:
+def test_turn_has_what_claude_did_and_leaves_what_was_done_and_written(agent: Agent, everybody: Everybody) -> None:
     """The first journey of the article, with real agents: nobody copies anything."""
-    claude, *others = AGENTS.values()
-    with Endpoint([f"{SHIPPED}.", "All right."]) as endpoint:
-        for agent in AGENTS.values():
-            agent.prepare(person, endpoint.url)
-        person.plane("setup", *AGENTS, "--yes")
-        claude.ask(person, "Please ship the login page of herrington.ai")
-        person.plane("ingest", "--spool")
-        for agent in others:
-            heard = len(endpoint.prompts)
-            agent.ask(person, "What should I look at next?")
-            asked = max(endpoint.prompts[heard:], key=len)
-            assert asked.count(SHIPPED) == 1, f"{agent.id} was given it {asked.count(SHIPPED)} times"
-            (brief,) = [brief for brief in briefs(asked) if SHIPPED in brief]
-            assert "claude-code" in brief
+    person, endpoint = everybody
+    if agent is not CLAUDE:
+        given = turn(agent, person, endpoint)
+        assert given.count(shipped(CLAUDE)) == 1
+        (brief,) = [brief for brief in briefs(given) if shipped(CLAUDE) in brief]
+        assert "claude-code" in brief
+    hits = person.told("recall", "page of herrington, euros of Rob", "--agent", agent.id)["hits"]
+    kept = sorted((hit["kind"], hit["snippet"]) for hit in hits)
+    assert kept == [("decision", decided(agent)), ("milestone", f"{shipped(agent)}.")]
