@@ -12,7 +12,7 @@ import pytest
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
-from memory_plane import Plane, types
+from memory_plane import Plane, reports, types
 from memory_plane.bodies import BODIES
 from memory_plane.errors import Refused
 from memory_plane.surfaces.api import create_app
@@ -158,7 +158,7 @@ def fill(plane: Plane) -> None:
         ("facts?history=true&subject=Rob&key=role", list[types.Fact], lambda plane: plane.facts(history=True)),
         ("graph?about=rob", types.Graph, lambda plane: plane.graph(about="rob")),
         ("graph?agent=grok&min_attention=0.1", types.Graph, lambda plane: plane.graph(agent="grok", min_attention=0.1)),
-        ("status", types.Status, lambda plane: plane.status()),
+        ("status", reports.Status, lambda plane: plane.status()),
         ("ids?prefix=", list[str], lambda plane: plane.find("")),
     ],
 )
@@ -174,7 +174,7 @@ def test_pulse_and_stats_are_those_of_the_plane(hub: TestClient, plane: Plane) -
     pulse = TypeAdapter(types.Pulse).validate_json(hub.get("/api/pulse").content)
     assert (pulse.items, pulse.thoughts, pulse.items_total) == (*_parts(plane.pulse()),)
     assert hub.get("/api/pulse").json()["items"][0]["due_at"] == "2030-01-05T09:00:00Z"
-    stats = TypeAdapter(types.Stats).validate_json(hub.get("/api/stats").content)
+    stats = TypeAdapter(reports.Stats).validate_json(hub.get("/api/stats").content)
     assert stats.operations_by_agent == {"muse": 4, "grok": 1}
 
 

@@ -15,6 +15,7 @@ from sqlalchemy import text
 
 from memory_plane import Plane, Plugin, hookimpl
 from memory_plane.operations import make_operation
+from memory_plane.reports import SyncReport
 from memory_plane.sync import exchange
 from memory_plane.types import (
     AgentContext,
@@ -30,7 +31,6 @@ from memory_plane.types import (
     Operation,
     Resolution,
     Routing,
-    SyncReport,
     new_node_id,
 )
 

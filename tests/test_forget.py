@@ -20,6 +20,7 @@ from sqlalchemy import event
 
 from memory_plane import Client, Plane, Plugin, database, hookimpl, purge, schema
 from memory_plane.outbox import Outbox
+from memory_plane.reports import Loss
 from memory_plane.types import (
     AgentContext,
     Attention,
@@ -29,7 +30,6 @@ from memory_plane.types import (
     Extraction,
     Item,
     Link,
-    Loss,
     Memory,
     Mention,
     Node,

@@ -11,12 +11,13 @@ import pytest
 
 from memory_plane import Plane, Plugin, hookimpl
 from memory_plane.remote import Hub
+from memory_plane.reports import Changes
 from memory_plane.settings import Settings
 from memory_plane.store import feed
 from memory_plane.surfaces.limits import MAX_SYNC_BODY
 from memory_plane.sync import exchange
 from memory_plane.testing.hub import HubProcess
-from memory_plane.types import Changes, Extraction, Memory, Mention
+from memory_plane.types import Extraction, Memory, Mention
 
 MakePlane = Callable[..., Plane]
 

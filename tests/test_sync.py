@@ -12,12 +12,12 @@ from click.testing import CliRunner
 from memory_plane import Client, Plane
 from memory_plane.errors import HubUnreachable, MemoryPlaneError
 from memory_plane.remote import Hub
+from memory_plane.reports import SyncReport
 from memory_plane.settings import Settings
 from memory_plane.surfaces.cli import main
 from memory_plane.surfaces.cli.session import Session
 from memory_plane.sync import exchange
 from memory_plane.testing.hub import HubProcess
-from memory_plane.types import SyncReport
 
 
 @pytest.fixture

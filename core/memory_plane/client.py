@@ -34,22 +34,9 @@ from memory_plane.errors import (
 )
 from memory_plane.operations import FORGET, agent_id, record_of
 from memory_plane.replica import FILE, PAGES, Replica
+from memory_plane.reports import Loss, Stats, Status
 from memory_plane.settings import Settings
-from memory_plane.types import (
-    Fact,
-    Graph,
-    Loss,
-    Memory,
-    OpenItem,
-    Operation,
-    Pulse,
-    Recall,
-    Receipt,
-    Stats,
-    Status,
-    Thought,
-    View,
-)
+from memory_plane.types import Fact, Graph, Memory, OpenItem, Operation, Pulse, Recall, Receipt, Thought, View
 from memory_plane.views import write_views
 from memory_plane.writes import Moment, Writes, moment
 

@@ -17,7 +17,8 @@ from memory_plane.echoes import news
 from memory_plane.errors import Refused
 from memory_plane.failures import Failure
 from memory_plane.operations import make_operation
-from memory_plane.types import Event, Ingested, IngestReport, OpenItem, Operation, Poll, Receipt, Thought
+from memory_plane.reports import IngestReport
+from memory_plane.types import Event, Ingested, OpenItem, Operation, Poll, Receipt, Thought
 
 if TYPE_CHECKING:
     from memory_plane.client import Client

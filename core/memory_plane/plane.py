@@ -21,27 +21,22 @@ from memory_plane.operations import memory_of, record_of
 from memory_plane.purge import Purge
 from memory_plane.recall import graph, search, state, stats
 from memory_plane.recall.snapshot import MemorySnapshot
+from memory_plane.reports import Changes, IngestReport, Loss, RebuildReport, Stats, Status
 from memory_plane.settings import Settings
 from memory_plane.store import cursors, derivations, enrichment, feed, forgetting, log, marks, rebuild
 from memory_plane.store.feed import NOTHING, Delivery
 from memory_plane.types import (
     EPOCH,
     KINDS,
-    Changes,
     Event,
     Fact,
     Graph,
-    IngestReport,
-    Loss,
     Memory,
     OpenItem,
     Operation,
     Pulse,
-    RebuildReport,
     Recall,
     Receipt,
-    Stats,
-    Status,
     Thought,
 )
 from memory_plane.writes import Moment, Writes, moment

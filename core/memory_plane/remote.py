@@ -15,11 +15,12 @@ from urllib.parse import quote
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
-from memory_plane import types
+from memory_plane import reports, types
 from memory_plane.access import key_id, proof
 from memory_plane.errors import HubBusy, HubUnreachable, Refused
 from memory_plane.operations import iso
-from memory_plane.types import Changes, Operation, Receipt
+from memory_plane.reports import Changes
+from memory_plane.types import Operation, Receipt
 
 ANSWERS: Mapping[str, Any] = {
     "pulse": types.Pulse,
@@ -29,10 +30,10 @@ ANSWERS: Mapping[str, Any] = {
     "held": list[types.Memory],
     "facts": list[types.Fact],
     "graph": types.Graph,
-    "status": types.Status,
-    "stats": types.Stats,
+    "status": reports.Status,
+    "stats": reports.Stats,
     "find": list[str],
-    "loss": types.Loss,
+    "loss": reports.Loss,
     "get": dict[str, Any],
     "page": str,
 }

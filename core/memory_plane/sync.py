@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from memory_plane.errors import ConfigurationError, MemoryPlaneError, Refused
 from memory_plane.operations import record_of
-from memory_plane.types import Changes, Receipt, SyncReport
+from memory_plane.reports import Changes, SyncReport
+from memory_plane.types import Receipt
 
 if TYPE_CHECKING:
     from memory_plane.plane import Plane

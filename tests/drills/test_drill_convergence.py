@@ -19,18 +19,10 @@ from hypothesis import strategies as st
 from memory_plane import Plane, Plugin, hookimpl, rendering
 from memory_plane.operations import make_operation, parse_operation
 from memory_plane.plugins import PluginManager
+from memory_plane.reports import SyncReport
 from memory_plane.settings import PluginChoice, Settings
 from memory_plane.sync import exchange
-from memory_plane.types import (
-    Candidate,
-    Classification,
-    Extraction,
-    Memory,
-    Operation,
-    Resolution,
-    SyncReport,
-    new_node_id,
-)
+from memory_plane.types import Candidate, Classification, Extraction, Memory, Operation, Resolution, new_node_id
 
 Open = Callable[..., Any]
 

@@ -21,9 +21,10 @@ from memory_plane import models
 from memory_plane.answers import received
 from memory_plane.errors import PluginError, Refused
 from memory_plane.operations import iso, record_of
+from memory_plane.reports import Changes
 from memory_plane.store import cursors, derivations, enrichment, log
 from memory_plane.store.codec import Derivation, decode
-from memory_plane.types import Changes, Memory
+from memory_plane.types import Memory
 
 logger = logging.getLogger(__name__)
 

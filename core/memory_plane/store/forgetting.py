@@ -14,8 +14,9 @@ from sqlalchemy import Connection, bindparam, delete, func, select
 from memory_plane import models
 from memory_plane.operations import FORGET, FORGOTTEN
 from memory_plane.prepared import Prepared
+from memory_plane.reports import Loss
 from memory_plane.store import derivations, facts, heartbeats, log, thoughts
-from memory_plane.types import Loss, Operation
+from memory_plane.types import Operation
 
 FORGETTABLE = ("thought", "fact", "heartbeat")
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from memory_plane.intake import Taker
     from memory_plane.plane import Plane
     from memory_plane.plugins import PluginManager
+    from memory_plane.reports import IngestReport
     from memory_plane.settings import Settings
     from memory_plane.surfaces.cli.log import Log
-    from memory_plane.types import IngestReport
 
 
 AT_ONCE = 100

@@ -24,8 +24,9 @@ from memory_plane.surfaces.cli.output import print_json, print_receipt, print_ta
 from memory_plane.surfaces.cli.times import Moment
 
 if TYPE_CHECKING:
+    from memory_plane.reports import Loss
     from memory_plane.surfaces.cli.session import Session
-    from memory_plane.types import Loss, Operation
+    from memory_plane.types import Operation
 
 
 @click.command(

@@ -10,8 +10,9 @@ from pydantic import BaseModel
 
 from memory_plane.errors import Refused
 from memory_plane.plane import LONGEST_ID, MOST, Plane
+from memory_plane.reports import Loss, Stats, Status
 from memory_plane.surfaces.rest.wire import ERRORS, FORBIDDEN, Answer, bearer, known_parameters, master_only, told
-from memory_plane.types import Fact, Graph, Loss, Memory, OpenItem, Pulse, Recall, Stats, Status, Thought
+from memory_plane.types import Fact, Graph, Memory, OpenItem, Pulse, Recall, Thought
 
 MOST_TOLD = 500
 """How many operations one answer tells another machine at most."""
