@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 from memory_plane.capture import project_of
 from memory_plane.importers import conversations
+from memory_plane.importers.claude_records import said_in
 from memory_plane.importers.conversations import Conversation, Message
 from memory_plane.importers.documents import lines
 from memory_plane.importers.files import Files
@@ -21,8 +22,6 @@ from memory_plane.types import Operation
 AGENT = "claude-code"
 LOOKED_AT = 20
 """How many files, and lines of each, are looked at to tell what they are."""
-_INJECTED = re.compile(r"<(?:local-command|command|system-reminder|bash|task|user-prompt)[\w-]*>|Caveat: ")
-"""How what Claude Code itself puts among the person's words begins."""
 _TITLES = (("custom-title", "customTitle"), ("ai-title", "aiTitle"), ("summary", "summary"))
 """The kinds of records with a name of the session, and where it stands; the person's own goes first."""
 _NAMES = tuple(name for _, name in _TITLES)
@@ -60,7 +59,7 @@ def _operations(files: Files, name: str) -> tuple[Operation, ...]:
         for record in lines(stream):
             if isinstance(record, Mapping):
                 titles |= {kind: record[key] for kind, key in _TITLES if record.get("type") == kind and record.get(key)}
-                if _text(record):
+                if said_in(record):
                     said.append(_trimmed(record))
     if not said:
         raise Skipped("nothing was said in it")
@@ -86,32 +85,14 @@ def _messages(said: Sequence[Mapping[str, Any]], at: datetime) -> Iterator[Messa
     at = next(filter(None, (moment(record.get("timestamp")) for record in said)), at)
     for record in said:
         at = moment(record.get("timestamp")) or at
-        role = "user" if record["type"] == "user" else "agent"
-        yield Message(
-            id=record.get("uuid") or "", role="user" if role == "user" else "agent", text=_text(record), at=at
-        )
+        role: Literal["user", "agent"] = "user" if record["type"] == "user" else "agent"
+        yield Message(id=record.get("uuid") or "", role=role, text=said_in(record), at=at)
 
 
 def _trimmed(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a record without the results of tools, which may be many times as long as all that was said."""
     kept = ("type", "uuid", "sessionId", "timestamp", "cwd")
-    return {key: record.get(key) for key in kept} | {"message": {"content": _text(record)}}
-
-
-def _text(record: Mapping[str, Any]) -> str:
-    """Return what the person or the agent said in a record, "" where it is anything else."""
-    if record.get("type") not in ("user", "assistant") or not isinstance(record.get("message"), Mapping):
-        return ""
-    if any(record.get(flag) for flag in ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage")):
-        return ""
-    content = record["message"].get("content")
-    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    known = [block for block in blocks if isinstance(block, Mapping)]
-    if any(block.get("type") == "tool_result" for block in known):
-        return ""
-    texts = [block.get("text") for block in known if block.get("type") == "text"]
-    said = (text for text in texts if isinstance(text, str) and not _INJECTED.match(text.lstrip()))
-    return "\n\n".join(said).strip()
+    return {key: record.get(key) for key in kept} | {"message": {"content": said_in(record)}}
 
 
 KIND = Kind(

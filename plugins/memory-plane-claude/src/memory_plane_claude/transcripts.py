@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from memory_plane.importers.claude_records import said_in
+from memory_plane.importers.times import moment
 
 TAIL = 512 * 1024
 """How many bytes from the end of a transcript hold its last turn, or what is wanted of it."""
@@ -33,7 +36,7 @@ def last_turn(path: Path, root: Path, said: str = "") -> LastTurn:
     at: datetime | None = None
     meant: LastTurn | None = None
     for record in _tail(path, root):
-        text = _text(record)
+        text = said_in(record)
         folder = record["cwd"] if isinstance(record.get("cwd"), str) else folder
         if not text:
             continue
@@ -41,7 +44,7 @@ def last_turn(path: Path, root: Path, said: str = "") -> LastTurn:
             before, prompt, answer = answer or before, text, ""
         else:
             answer = text
-        at = _time(record.get("timestamp")) or at
+        at = moment(record.get("timestamp")) or at
         if said and answer == said:
             meant = LastTurn(prompt=prompt, answer=answer, before=before, at=at, folder=folder)
     return meant or LastTurn(prompt=prompt, answer=answer, before=before, at=at, folder=folder)
@@ -73,28 +76,5 @@ def _records(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
             record = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(record, dict) and record.get("type") in ("user", "assistant"):
+        if isinstance(record, dict):
             yield record
-
-
-def _text(record: dict[str, Any]) -> str:
-    """Return what a person or Claude said in a record, "" for tools, side stories and what the program put in."""
-    if record.get("isSidechain") or record.get("isMeta") or record.get("isCompactSummary"):
-        return ""
-    message = record.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if isinstance(content, str):
-        return content
-    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-    if any(block.get("type") == "tool_result" for block in blocks):
-        return ""
-    said = [block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str)]
-    return "\n\n".join(said)
-
-
-def _time(value: object) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
-    return at if at is None or at.tzinfo else at.replace(tzinfo=UTC)
