@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from memory_plane import Plane, Plugin
-from memory_plane.integration import Machine
 from memory_plane.plugin import HOOKS
 from memory_plane.plugins import PluginManager
+from memory_plane.testing.machines import bare_machine
 from memory_plane.types import AgentContext, Event, Extraction, Memory, Mention, Poll
 
 ROOT = Path(__file__).parents[1]
@@ -132,9 +132,6 @@ def test_example_of_register_commands_prints_facts(make_plane: Callable[..., Pla
 
 
 def test_integrate_example_declares_its_server_and_its_hook(tmp_path: Path) -> None:
-    machine = Machine(
-        home=tmp_path, platform="linux", environment={"PATH": ""}, plane=tmp_path, command=("mp",), python="python"
-    )
-    (integration,) = example("integrate").integrate(machine)  # type: ignore[attr-defined]
+    (integration,) = example("integrate").integrate(bare_machine(tmp_path))  # type: ignore[attr-defined]
     assert integration.found == ""
     assert [edit.pointer for edit in integration.edits] == [("mcpServers", "memory-plane"), ("hooks", "Stop")]

@@ -10,6 +10,7 @@ from memory_plane import Plugin, hookimpl
 from memory_plane.errors import PluginError
 from memory_plane.integration import Call, Entry, Integration, Machine
 from memory_plane.plugins import PluginManager
+from memory_plane.testing.machines import bare_machine
 from memory_plane.types import AgentInfo
 
 
@@ -75,9 +76,7 @@ def test_commands_are_absolute_and_quoted(machine: Machine) -> None:
 
 def test_folder_that_the_environment_names_is_taken(tmp_path: Path) -> None:
     environment = {"HERON_HOME": "~/nest", "CROW_HOME": str(tmp_path / "crow")}
-    machine = Machine(
-        home=tmp_path, platform="linux", environment=environment, plane=tmp_path, command=("mp",), python="py"
-    )
+    machine = bare_machine(tmp_path, **environment)
     assert machine.folder("HERON_HOME", ".heron") == tmp_path / "nest"
     assert machine.folder("CROW_HOME", ".crow") == tmp_path / "crow"
     assert machine.folder("OWL_HOME", ".owl") == tmp_path / ".owl"

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
-
-import pytest
 
 from memory_plane import hook
 
@@ -16,14 +13,6 @@ from .people import AGENTS, COMMAND, Person
 GROK = AGENTS["grok"]
 SHIPPED = "Shipped the login page of herrington.ai to production"
 PAID = "Paid the invoice of The Zebra"
-
-
-@pytest.fixture
-def person(tmp_path: Path) -> Person:
-    """A home without a hub: who writes has the pages ready when it ends."""
-    home = tmp_path / "a home"
-    home.mkdir()
-    return Person(home)
 
 
 def also_in_the_settings_of_cursor(person: Person) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-
-import pytest
 
 from .endpoint import Endpoint
 from .people import AGENTS, Person
@@ -21,14 +18,6 @@ CONFIG = """\
   memory: { search: { extraPaths: ["/srv/mine", { path: "/srv/notes", pattern: "*.md" }] } }, // two of mine
 }
 """
-
-
-@pytest.fixture
-def person(tmp_path: Path) -> Person:
-    """A home without a hub: who writes has the pages ready when it ends."""
-    home = tmp_path / "a home"
-    home.mkdir()
-    return Person(home)
 
 
 def test_configuration_with_comments_comes_back_as_it_was_and_what_is_mine_stays_meanwhile(person: Person) -> None:

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from memory_plane.discovery import installed
-from memory_plane.integration import Machine
 from memory_plane.plugin import Plugin, short_name
 from memory_plane.plugin_settings import PluginSettings
 from memory_plane.plugins import PluginManager
 from memory_plane.settings import Settings
+from memory_plane.testing.machines import bare_machine
 from memory_plane.types import AgentContext, Candidate, Event, Extraction, Memory, Mention, Node, Poll
 
 if TYPE_CHECKING:
@@ -137,11 +137,8 @@ def test_pages_tools_and_commands_of_an_empty_memory(plugin_name: str, make_plan
 @pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
 def test_integrations_find_nothing_on_a_bare_machine(plugin_name: str, home: Path, platform: str) -> None:
     bare = home / "a bare Maschine"
-    machine = Machine(
-        home=bare, platform=platform, environment={"PATH": ""}, plane=home, command=("mp",), python="python"
-    )
     with closing(_running(plugin_name)) as manager:
-        found = [one.agent for _, one in manager.integrate(machine) if one.found]
+        found = [one.agent for _, one in manager.integrate(bare_machine(bare, platform)) if one.found]
     assert not found, f"found {found} where nothing is"
     assert not bare.exists(), "integrate made something; it only declares"
 

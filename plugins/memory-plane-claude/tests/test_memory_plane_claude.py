@@ -12,10 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from memory_plane import Plane
-from memory_plane.integration import Call, Element, Entry, Machine
+from memory_plane.integration import Call, Element, Entry
 from memory_plane.surfaces.cli import main
 from memory_plane.surfaces.cli.session import Session
 from memory_plane.testing.contract import *  # noqa: F403
+from memory_plane.testing.machines import bare_machine
 from memory_plane.types import Event
 from memory_plane_claude import events, notes, telling
 from memory_plane_claude.transcripts import last_turn
@@ -240,17 +241,6 @@ def test_any_old_cursor_begins_anew(projects: Path, note: Path, cursor: str) -> 
 # --- how they are told -------------------------------------------------------------------------------------------
 
 
-def machine(home: Path, platform: str = "linux", **environment: str) -> Machine:
-    return Machine(
-        home=home,
-        platform=platform,
-        environment={"PATH": "", **environment},
-        plane=home / "p",
-        command=("/mp",),
-        python="/py",
-    )
-
-
 @pytest.mark.parametrize(
     ("platform", "environment", "expected"),
     [
@@ -263,18 +253,18 @@ def machine(home: Path, platform: str = "linux", **environment: str) -> Machine:
 def test_configuration_of_desktop_is_where_the_system_has_it(
     tmp_path: Path, platform: str, environment: dict[str, str], expected: str
 ) -> None:
-    assert telling.desktop_config(machine(tmp_path, platform, **environment)) == tmp_path / expected
+    assert telling.desktop_config(bare_machine(tmp_path, platform, **environment)) == tmp_path / expected
 
 
 def test_claude_code_moves_with_its_variable(tmp_path: Path) -> None:
-    here, moved = machine(tmp_path), machine(tmp_path, CLAUDE_CONFIG_DIR=str(tmp_path / "c"))
+    here, moved = bare_machine(tmp_path), bare_machine(tmp_path, CLAUDE_CONFIG_DIR=str(tmp_path / "c"))
     assert (telling.config_dir(here), telling.state_file(here)) == (tmp_path / ".claude", tmp_path / ".claude.json")
     assert (telling.config_dir(moved), telling.state_file(moved)) == (tmp_path / "c", tmp_path / "c" / ".claude.json")
 
 
 def test_hooks_are_those_that_hold_up_no_tool(tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
-    integration = telling.claude_code(machine(tmp_path))
+    integration = telling.claude_code(bare_machine(tmp_path))
     hooks = {edit.pointer[1]: edit.value for edit in integration.edits if isinstance(edit, Element)}
     assert set(hooks) == {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}
     (handler,) = hooks["Stop"]["hooks"]
@@ -286,7 +276,7 @@ def test_server_is_added_by_the_command_of_claude_where_there_is_one(tmp_path: P
     program = tmp_path / "bin" / "claude"
     program.parent.mkdir()
     program.touch(0o700)
-    integration = telling.claude_code(machine(tmp_path, PATH=str(program.parent)))
+    integration = telling.claude_code(bare_machine(tmp_path, PATH=str(program.parent)))
     (call,) = [edit for edit in integration.edits if isinstance(edit, Call)]
     assert call.do == (
         (str(program), "mcp", "add", "--scope", "user", "memory-plane", "--", "/mp", "mcp", "--agent", "claude-code"),

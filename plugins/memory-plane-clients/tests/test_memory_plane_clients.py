@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from memory_plane import Plane
-from memory_plane.integration import Copy, Element, Entry, Integration, Machine, OwnFile
+from memory_plane.integration import Copy, Element, Entry, Integration, OwnFile
 from memory_plane.testing.contract import *  # noqa: F403
+from memory_plane.testing.machines import bare_machine
 from memory_plane.types import Event
 from memory_plane_clients import table, telling
 from memory_plane_clients.events import operations
@@ -32,19 +33,8 @@ every_turn = pytest.mark.parametrize(
 )
 
 
-def machine(home: Path, platform: str = "linux", **environment: str) -> Machine:
-    return Machine(
-        home=home,
-        platform=platform,
-        environment={"PATH": "", **environment},
-        plane=home / "p",
-        command=("/mp",),
-        python="/py",
-    )
-
-
 def declared(agent: str, home: Path, platform: str = "linux", **environment: str) -> Integration:
-    return telling.integration(agent, ROWS[agent], machine(home, platform, **environment))
+    return telling.integration(agent, ROWS[agent], bare_machine(home, platform, **environment))
 
 
 # --- what hooks deliver ------------------------------------------------------------------------------------------

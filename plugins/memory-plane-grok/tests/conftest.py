@@ -6,12 +6,14 @@ import os
 import shutil
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memory_plane.integration import Machine
+from memory_plane.testing.machines import bare_machine
 from memory_plane.types import Event
 
 RECORDED = Path(__file__).with_name("recorded")
@@ -34,17 +36,7 @@ def id_of(name: str) -> str:
 def machine(tmp_path: Path) -> MakeMachine:
     """Return a machine with a home in which nothing is."""
 
-    def machine(platform: str = "linux", **environment: str) -> Machine:
-        return Machine(
-            home=tmp_path,
-            platform=platform,
-            environment={"PATH": "", **environment},
-            plane=tmp_path / "p",
-            command=("/mp",),
-            python="/py",
-        )
-
-    return machine
+    return partial(bare_machine, tmp_path)
 
 
 @pytest.fixture
