@@ -690,7 +690,7 @@ def test_welcome_names_the_token_file_and_not_the_token(tmp_path: Path) -> None:
     assert str(token_path(tmp_path)) in text
     assert f"{HUB}/mcp/NAME" in text
     assert token not in text
-    assert re.search(r"Connect your agents: /\S+ setup", text)
+    assert re.search(rf"Connect your agents: /\S+ --home {re.escape(str(tmp_path))} setup", text)
 
 
 # --- every half minute -------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from memory_plane import __version__, garbage, presence
 from memory_plane.access import TokenFile, ensure_token, is_loopback, token_path
 from memory_plane.errors import ConfigurationError, MemoryPlaneError
+from memory_plane.integration import Machine
 from memory_plane.operations import iso
 from memory_plane.presence import Presence
 from memory_plane.surfaces import sdk
@@ -259,8 +260,7 @@ def _readable(file: Path) -> bool:
 
 def welcome(home: Path, url: str) -> str:
     """Say how to connect an agent; the token itself is never shown."""
-    script = Path(sys.executable).with_name("memory-plane")
-    command = shlex.join([str(script)] if script.exists() else [sys.executable, "-m", "memory_plane"])
+    command = shlex.join(Machine.here(home).command)
     return f"""\
 Memory Plane {__version__} is up at {url}   home: {home}
 
