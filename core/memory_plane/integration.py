@@ -74,6 +74,14 @@ class Machine:
         named = self.environment.get(variable, "").strip()
         return self._absolute(named) if named else self.home / default
 
+    def settings(self) -> Path:
+        """Return the folder in which applications with windows keep their settings."""
+        if self.platform == "darwin":
+            return self.home / "Library" / "Application Support"
+        if self.platform == "win32":
+            return self.folder("APPDATA", "AppData/Roaming")
+        return self.folder("XDG_CONFIG_HOME", ".config")
+
     def mcp(self, agent: str) -> Command:
         """Return the command that serves an agent over stdio."""
         return (*self.command, "mcp", "--agent", agent)

@@ -23,10 +23,8 @@ def examine(home: Path, plugins: PluginManager) -> Iterator[Finding]:
     held = manifest.load(home)
     declared = {one.agent: one for _, one in plugins.integrate(Machine.here(home))}
     for agent in held.agents.keys() - declared.keys():
-        detail, remedy = (
-            "is set up, but no plugin speaks for it",
-            f"memory-plane uninstall {agent}, or install its plugin",
-        )
+        detail = "is set up, but no plugin speaks for it"
+        remedy = f"memory-plane uninstall {agent}, or install its plugin"
         yield Finding(what=f"agent {agent}", state="wrong", detail=detail, remedy=remedy)
     looked_at = [one for one in declared.values() if one.found or one.agent in held.agents]
     with seen.undisturbed(home), ThreadPoolExecutor(max_workers=8) as pool:
@@ -89,8 +87,10 @@ def _of_access(access: Access) -> str:
     try:
         if access.path.is_dir():
             next(access.path.iterdir(), None)
-        elif access.path.exists():
+        else:
             access.path.open("rb").close()
+    except FileNotFoundError:
+        return ""
     except OSError as error:
         return f"{access.path} cannot be read: {error.strerror}"
     return ""

@@ -46,13 +46,7 @@ def state_file(machine: Machine) -> Path:
 
 def desktop_config(machine: Machine) -> Path:
     """Return the configuration file of Claude Desktop."""
-    if machine.platform == "darwin":
-        base = machine.home / "Library" / "Application Support"
-    elif machine.platform == "win32":
-        base = machine.folder("APPDATA", "AppData/Roaming")
-    else:
-        base = machine.folder("XDG_CONFIG_HOME", ".config")
-    return base / "Claude" / "claude_desktop_config.json"
+    return machine.settings() / "Claude" / "claude_desktop_config.json"
 
 
 def claude_code(machine: Machine, base: Path | None = None) -> Integration:

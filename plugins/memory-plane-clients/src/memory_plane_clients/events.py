@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from memory_plane.capture import Turn, project_of
 from memory_plane.capture import operations as captured
+from memory_plane.importers.times import moment
 from memory_plane.types import Event, Operation
 from memory_plane_clients import table
 
@@ -24,19 +25,10 @@ def operations(event: Event, *, now: datetime) -> tuple[Operation, ...]:
             agent=event.agent,
             session=said.get("session", ""),
             id=said.get("turn", ""),
-            at=event.at or _time(said.get("at", "")) or now,
+            at=event.at or moment(said.get("at", "")) or now,
             prompt=said.get("prompt", ""),
             answer=said.get("answer", ""),
             project=project_of(said.get("folder", "")),
             asked=event.asked,
         )
     )
-
-
-def _time(text: str) -> datetime | None:
-    """Read a time as ISO 8601 or in milliseconds since 1970."""
-    try:
-        at = datetime.fromtimestamp(int(text) / 1000, UTC) if text.isdecimal() else datetime.fromisoformat(text)
-    except (ValueError, OverflowError, OSError):
-        return None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)

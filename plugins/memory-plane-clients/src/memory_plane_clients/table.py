@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -68,15 +68,16 @@ def _place(place: str, machine: Machine) -> Path:
     start, _, rest = place.partition("/")
     if start == "~":
         return machine.home / rest
+    if start == "$SETTINGS":
+        return machine.settings() / rest
     variable = start.removeprefix("$")
     return machine.folder(variable, _FOLDERS[variable]) / rest
 
 
-def filled(value: Any, words: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the value with what stands in braces filled in, once."""
+def filled(value: Any, words: Mapping[str, Any]) -> Any:
+    """Return the value with what stands in braces filled in."""
     if isinstance(value, Mapping):
-        yield {name: next(filled(inner, words)) for name, inner in value.items()}
-    elif isinstance(value, list):
-        yield [next(filled(inner, words)) for inner in value]
-    else:
-        yield words.get(value, value) if isinstance(value, str) else value
+        return {name: filled(inner, words) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [filled(inner, words) for inner in value]
+    return words.get(value, value) if isinstance(value, str) else value

@@ -46,7 +46,7 @@ def _edits(agent: str, row: Row, base: Path, machine: Machine) -> Iterator[Edit]
     server = row["server"]
     words = {"{command}": command[0], "{args}": list(command[1:]), "{line}": list(command)}
     place = table.file(server["file"], base, machine)
-    yield Entry(path=place, pointer=tuple(server["pointer"]), value=next(filled(server["entry"], words)))
+    yield Entry(path=place, pointer=tuple(server["pointer"]), value=filled(server["entry"], words))
     yield from _hooks(agent, row.get("hooks"), base, machine)
     yield from _scripts(agent, row.get("scripts"), base, machine)
     if "instructions" in row:
@@ -65,7 +65,7 @@ def _hooks(agent: str, hooks: Row | None, base: Path, machine: Machine) -> Itera
     for key, value in hooks.get("beside", {}).items():
         yield Entry(path=place, pointer=(key,), value=value, stays=True)
     for event in hooks["events"]:
-        value = next(filled(hooks["entry"], {"{hook}": machine.hook(agent, event)}))
+        value = filled(hooks["entry"], {"{hook}": machine.hook(agent, event)})
         yield Element(path=place, pointer=("hooks", event), value=value)
 
 

@@ -14,13 +14,7 @@ def grok_home(machine: Machine, named: Path | None = None) -> Path:
 
 def bot_app(machine: Machine) -> Path:
     """Return the folder in which the app of Grok Bot keeps what belongs to its user."""
-    if machine.platform == "darwin":
-        base = machine.home / "Library" / "Application Support"
-    elif machine.platform == "win32":
-        base = machine.folder("APPDATA", "AppData/Roaming")
-    else:
-        base = machine.folder("XDG_CONFIG_HOME", ".config")
-    return base / "Grok Bot"
+    return machine.settings() / "Grok Bot"
 
 
 def bot_data(machine: Machine) -> Path:
