@@ -19,9 +19,13 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from starlette.testclient import TestClient
 
     from memory_plane import Plane, Plugin
+    from memory_plane.importers.item import Kind
+    from memory_plane.types import Operation
 
 Size = TypeVar("Size")
 
@@ -119,6 +123,28 @@ def laid_out() -> Callable[[Path, Mapping[str, Any]], Path]:
         return folder
 
     return write
+
+
+@pytest.fixture(scope="session")
+def read() -> Callable[..., dict[str, tuple[Operation, ...] | str]]:
+    """Give `read(kind, path, zone=None)`: what each entry of a source becomes, or why it does not."""
+    from memory_plane.errors import MemoryPlaneError
+    from memory_plane.importers.driver import Source
+    from memory_plane.importers.files import Files
+    from memory_plane.importers.item import Skipped
+
+    def entries(kind: Kind, path: Path, zone: tzinfo | None = None) -> dict[str, tuple[Operation, ...] | str]:
+        found: dict[str, tuple[Operation, ...] | str] = {}
+        with Files(path) as files:
+            source = Source(kind=kind, files=files, zone=zone)
+            for entry in source.entries():
+                try:
+                    found[entry.label] = source.operations(entry)
+                except (Skipped, MemoryPlaneError) as reason:
+                    found[entry.label] = str(reason)
+        return found
+
+    return entries
 
 
 @pytest.fixture(scope="session")

@@ -86,7 +86,7 @@ def arrived(hub: HubProcess) -> list[str]:
         return sorted(one.text for one in there.ask("thoughts", {}))
 
 
-@pytest.mark.parametrize("command", ["export", "token muse", "token --renew", "rebuild", "import -"])
+@pytest.mark.parametrize("command", ["export", "token muse", "token --renew", "rebuild", "import -", "backup", "restore x.db --yes"])
 def test_what_only_the_memory_itself_can_do_names_its_hub(away: Path, command: str) -> None:
     result = run(*command.split())
     assert (result.exit_code, result.stdout) == (2, "")

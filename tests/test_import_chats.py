@@ -15,31 +15,15 @@ import pytest
 
 from memory_plane import capture
 from memory_plane.capture import Turn
-from memory_plane.errors import MemoryPlaneError
 from memory_plane.importers import chatgpt, claude_code, claude_export
-from memory_plane.importers.driver import Source
-from memory_plane.importers.files import Files
-from memory_plane.importers.item import Kind, Skipped
 from memory_plane.types import Operation
 
 LaidOut = Callable[[Path, Mapping[str, Any]], Path]
 Zipped = Callable[..., Path]
+Read = Callable[..., dict[str, tuple[Operation, ...] | str]]
 
 ROOT = "00000000-0000-4000-8000-000000000000"
 ASKED, DECIDED = "Which database should the shop use?", "We decided to use PostgreSQL for the shop."
-
-
-def read(kind: Kind, path: Path) -> dict[str, tuple[Operation, ...] | str]:
-    """Return what each entry of a source becomes, or why it does not."""
-    found: dict[str, tuple[Operation, ...] | str] = {}
-    with Files(path) as files:
-        source = Source(kind=kind, files=files)
-        for entry in source.entries():
-            try:
-                found[entry.label] = source.operations(entry)
-            except (Skipped, MemoryPlaneError) as reason:
-                found[entry.label] = str(reason)
-    return found
 
 
 def told(operations: Sequence[Operation] | str) -> list[tuple[str, str]]:
@@ -115,7 +99,7 @@ def of_2026() -> dict[str, Any]:
 
 @pytest.mark.parametrize("conversation", [of_2023(), of_2025()])
 def test_conversation_of_claude_is_what_it_was_about_and_what_was_decided(
-    tmp_path: Path, laid_out: LaidOut, conversation: dict[str, Any]
+    tmp_path: Path, laid_out: LaidOut, conversation: dict[str, Any], read: Read
 ) -> None:
     found = read(claude_export.KIND, laid_out(tmp_path, {"conversations.json": [conversation]}))
     assert told(found["Database"]) == [("observation", f"Database: {ASKED}"), ("decision", DECIDED)]
@@ -127,7 +111,7 @@ def test_conversation_of_claude_is_what_it_was_about_and_what_was_decided(
     assert about.body["thread"] == conversation["uuid"]
 
 
-def test_branch_that_was_left_and_what_is_not_said_are_left_out(tmp_path: Path, laid_out: LaidOut) -> None:
+def test_branch_that_was_left_and_what_is_not_said_are_left_out(tmp_path: Path, laid_out: LaidOut, read: Read) -> None:
     found = read(claude_export.KIND, laid_out(tmp_path, {"conversations.json": [of_2026()]}))
     summary = of_2026()["summary"]
     assert told(found["Database"]) == [("observation", f"Database: {summary}"), ("decision", DECIDED)]
@@ -166,7 +150,7 @@ def new_export(folder: Path, zipped: Zipped) -> Path:
     return folder
 
 
-def test_what_claude_remembers_and_projects_become_facts(tmp_path: Path, zipped: Zipped) -> None:
+def test_what_claude_remembers_and_projects_become_facts(tmp_path: Path, zipped: Zipped, read: Read) -> None:
     known = [("fact", "user work context: Zoë leads the shop."), ("fact", "user top of mind: A new payment provider."),
              ("fact", "Shop memory: Is written in Rust.")]  # fmt: skip
     found = read(claude_export.KIND, zipped(tmp_path / "export.zip", old_export()))
@@ -184,7 +168,7 @@ def test_what_claude_remembers_and_projects_become_facts(tmp_path: Path, zipped:
     assert told(newer["what Claude remembers"]) == [*known, preference]
 
 
-def test_document_of_a_project_may_be_anybodys_words(tmp_path: Path, zipped: Zipped) -> None:
+def test_document_of_a_project_may_be_anybodys_words(tmp_path: Path, zipped: Zipped, read: Read) -> None:
     found = read(claude_export.KIND, zipped(tmp_path / "export.zip", old_export()))["project Shop"]
     assert not isinstance(found, str)
     assert [one.body["origin"] for one in found] == ["user", "user", "external"]
@@ -260,7 +244,7 @@ def gpt_of_2026() -> dict[str, Any]:
 
 @pytest.mark.parametrize("conversation", [gpt_of_2023(), gpt_of_2026()])
 def test_conversation_of_chatgpt_is_what_it_was_about_and_what_was_decided(
-    tmp_path: Path, laid_out: LaidOut, conversation: dict[str, Any]
+    tmp_path: Path, laid_out: LaidOut, conversation: dict[str, Any], read: Read
 ) -> None:
     found = read(chatgpt.KIND, laid_out(tmp_path, {"conversations.json": [conversation]}))["Database"]
     assert told(found) == [("observation", f"Database: {ASKED}"), ("decision", DECIDED)]
@@ -271,25 +255,29 @@ def test_conversation_of_chatgpt_is_what_it_was_about_and_what_was_decided(
     assert found[1].body["thread"] == conversation["id"]
 
 
-def test_same_conversation_of_two_exports_has_the_same_ids(tmp_path: Path, laid_out: LaidOut) -> None:
+def test_same_conversation_of_two_exports_has_the_same_ids(tmp_path: Path, laid_out: LaidOut, read: Read) -> None:
     old = read(chatgpt.KIND, laid_out(tmp_path / "old", {"conversations.json": [gpt_of_2023()]}))
     new = read(chatgpt.KIND, laid_out(tmp_path / "new", {"conversations-000.json": [gpt_of_2026()]}))
     assert old == new
 
 
-def test_files_of_a_large_export_are_all_read(tmp_path: Path, zipped: Zipped) -> None:
+def test_files_of_a_large_export_are_all_read(tmp_path: Path, zipped: Zipped, read: Read) -> None:
     parts = {f"conversations-{n:03}.json": [gpt_of_2023() | {"id": f"c{n}", "title": f"Talk {n}"}] for n in range(3)}
     found = read(chatgpt.KIND, zipped(tmp_path / "export.zip", parts | {"shared_conversations.json": [{"id": "x"}]}))
     assert list(found) == ["Talk 0", "Talk 1", "Talk 2"]
 
 
-def test_conversation_that_chatgpt_was_told_not_to_remember_is_skipped(tmp_path: Path, laid_out: LaidOut) -> None:
+def test_conversation_that_chatgpt_was_told_not_to_remember_is_skipped(
+    tmp_path: Path, laid_out: LaidOut, read: Read
+) -> None:
     private = gpt_of_2026() | {"is_do_not_remember": True}
     found = read(chatgpt.KIND, laid_out(tmp_path, {"conversations.json": [private]}))
     assert found == {"Database": "it is marked as not to be remembered"}
 
 
-def test_tree_without_a_last_node_ends_at_its_newest_leaf_and_a_circle_ends(tmp_path: Path, laid_out: LaidOut) -> None:
+def test_tree_without_a_last_node_ends_at_its_newest_leaf_and_a_circle_ends(
+    tmp_path: Path, laid_out: LaidOut, read: Read
+) -> None:
     lost = gpt_of_2023() | {"current_node": "gone"}
     circle = gpt_of_2023() | {"title": "Circle"}
     circle["mapping"]["root"]["parent"] = "m2"
@@ -298,7 +286,7 @@ def test_tree_without_a_last_node_ends_at_its_newest_leaf_and_a_circle_ends(tmp_
     assert [kind for kind, _ in told(found["Circle"])] == ["observation", "decision"]
 
 
-def test_broken_conversation_is_told_and_the_others_are_read(tmp_path: Path, laid_out: LaidOut) -> None:
+def test_broken_conversation_is_told_and_the_others_are_read(tmp_path: Path, laid_out: LaidOut, read: Read) -> None:
     broken: list[Any] = [None, 3, "text", [], {}, {"title": "No tree"}, gpt_of_2023() | {"mapping": {"m2": None}}]
     found = read(chatgpt.KIND, laid_out(tmp_path, {"conversations.json": [gpt_of_2023(), *broken]}))
     assert found["without a name"] == found["No tree"] == "it does not look as chatgpt has it"
@@ -309,7 +297,9 @@ def test_broken_conversation_is_told_and_the_others_are_read(tmp_path: Path, lai
 # --- what every conversation has in common -------------------------------------------------------------------------
 
 
-def test_conversation_that_is_over_leaves_nothing_open_and_no_focus(tmp_path: Path, laid_out: LaidOut) -> None:
+def test_conversation_that_is_over_leaves_nothing_open_and_no_focus(
+    tmp_path: Path, laid_out: LaidOut, read: Read
+) -> None:
     chatty = of_2023()
     chatty["chat_messages"][1]["text"] = "I will write the migration tomorrow. Should we also move the images? @grok"
     (operations,) = read(claude_export.KIND, laid_out(tmp_path, {"conversations.json": [chatty]})).values()
@@ -321,14 +311,14 @@ def test_conversation_that_is_over_leaves_nothing_open_and_no_focus(tmp_path: Pa
     [("", "hi", "it is small talk"), ("", "", "nothing was said in it"), ("New chat", "", "nothing was said in it")],
 )
 def test_conversation_about_nothing_is_skipped(
-    tmp_path: Path, laid_out: LaidOut, title: str, text: str, reason: str
+    tmp_path: Path, laid_out: LaidOut, title: str, text: str, reason: str, read: Read
 ) -> None:
     empty = of_2023() | {"name": title}
     empty["chat_messages"] = [empty["chat_messages"][0] | {"text": text}]
     assert list(read(claude_export.KIND, laid_out(tmp_path, {"conversations.json": [empty]})).values()) == [reason]
 
 
-def test_half_a_character_and_odd_times_cost_nothing(tmp_path: Path, laid_out: LaidOut) -> None:
+def test_half_a_character_and_odd_times_cost_nothing(tmp_path: Path, laid_out: LaidOut, read: Read) -> None:
     odd = of_2023() | {"name": "Half \ud83d a character", "created_at": None}
     odd["chat_messages"][0] |= {"created_at": "yesterday"}
     path = laid_out(tmp_path, {"conversations.json": [odd]})
@@ -364,7 +354,7 @@ TURN = (
 DONE = ("milestone", "Fixed the login and deployed it to staging.")
 
 
-def test_session_of_claude_code_is_of_its_project(tmp_path: Path, laid_out: LaidOut) -> None:
+def test_session_of_claude_code_is_of_its_project(tmp_path: Path, laid_out: LaidOut, read: Read) -> None:
     found = read(claude_code.KIND, laid_out(tmp_path, {"-work-space-shop/s1.jsonl": session(*TURN)}))
     operations = found["-work-space-shop/s1"]
     assert told(operations) == [("observation", "Fix the login of the shop"), DONE]
@@ -373,7 +363,7 @@ def test_session_of_claude_code_is_of_its_project(tmp_path: Path, laid_out: Laid
     assert operations[1].created_at == datetime(2026, 11, 20, 9, 0, 4, tzinfo=UTC)
 
 
-def test_session_has_the_name_that_the_person_gave_it(tmp_path: Path, laid_out: LaidOut) -> None:
+def test_session_has_the_name_that_the_person_gave_it(tmp_path: Path, laid_out: LaidOut, read: Read) -> None:
     names = [
         {"type": "summary", "summary": "Login repair", "leafUuid": "u4"},
         {"type": "ai-title", "aiTitle": "Repair the login", "sessionId": "s1"},
@@ -384,7 +374,7 @@ def test_session_has_the_name_that_the_person_gave_it(tmp_path: Path, laid_out: 
         assert told(read(claude_code.KIND, path)["s1"])[0][1] == f"{name}: Fix the login of the shop"
 
 
-def test_what_the_program_put_in_and_what_is_torn_is_passed_over(tmp_path: Path, laid_out: LaidOut) -> None:
+def test_what_the_program_put_in_and_what_is_torn_is_passed_over(tmp_path: Path, laid_out: LaidOut, read: Read) -> None:
     odd = [
         {"type": "file-history-snapshot", "messageId": "x", "snapshot": {}},
         record("user", "<command-name>/model</command-name>", number=1),
@@ -397,14 +387,14 @@ def test_what_the_program_put_in_and_what_is_torn_is_passed_over(tmp_path: Path,
     assert told(found["s1"]) == [("observation", "Fix the login of the shop"), DONE]
 
 
-def test_session_without_a_word_is_skipped(tmp_path: Path, laid_out: LaidOut) -> None:
+def test_session_without_a_word_is_skipped(tmp_path: Path, laid_out: LaidOut, read: Read) -> None:
     title = {"type": "ai-title", "aiTitle": "Design", "sessionId": "s1"}
     subagents = {"s1/subagents/agent-1.jsonl": session(*TURN), "agent-2.jsonl": session(*TURN)}
     found = read(claude_code.KIND, laid_out(tmp_path, {"s1.jsonl": session(title), "s2.jsonl": "", **subagents}))
     assert found == {"s1": "nothing was said in it", "s2": "nothing was said in it"}
 
 
-def test_session_has_the_ids_that_its_hooks_gave_it(tmp_path: Path, laid_out: LaidOut) -> None:
+def test_session_has_the_ids_that_its_hooks_gave_it(tmp_path: Path, laid_out: LaidOut, read: Read) -> None:
     said = Turn(agent="claude-code", session="s1", id="other", at=datetime(2026, 11, 20, tzinfo=UTC),
                 prompt="Fix the login of the shop", answer=DONE[1], project="shop")  # fmt: skip
     live = {one.id for one in capture.operations(said) if one.op == "thought"}

@@ -15,31 +15,18 @@ import pytest
 from click.testing import CliRunner
 
 from memory_plane import Plane
-from memory_plane.errors import MemoryPlaneError
 from memory_plane.importers import graph_memory, memory_json
 from memory_plane.importers.driver import Source, count, take_in
 from memory_plane.importers.files import Files
 from memory_plane.importers.graph_facts import key_of, name_of
-from memory_plane.importers.item import Kind, Skipped
+from memory_plane.importers.item import Kind
 from memory_plane.surfaces.cli import main
 from memory_plane.types import Operation
 
 MakePlane = Callable[..., Plane]
+Read = Callable[..., dict[str, tuple[Operation, ...] | str]]
 
 CHANGED = datetime(2026, 11, 3, 10, tzinfo=UTC)
-
-
-def read(kind: Kind, path: Path) -> dict[str, tuple[Operation, ...] | str]:
-    """Return what each entity becomes, or why it does not."""
-    found: dict[str, tuple[Operation, ...] | str] = {}
-    with Files(path) as files:
-        source = Source(kind=kind, files=files)
-        for entry in source.entries():
-            try:
-                found[entry.label] = source.operations(entry)
-            except (Skipped, MemoryPlaneError) as reason:
-                found[entry.label] = str(reason)
-    return found
 
 
 def bring_in(plane: Plane, kind: Kind, path: Path) -> list[str]:
@@ -91,7 +78,7 @@ def memory_file(path: Path, lines: Sequence[Any], at: datetime = CHANGED) -> Pat
 
 
 @pytest.mark.parametrize("name", ["memory.json", "memory.jsonl"])
-def test_entity_is_its_type_its_observations_and_its_relations(tmp_path: Path, name: str) -> None:
+def test_entity_is_its_type_its_observations_and_its_relations(tmp_path: Path, name: str, read: Read) -> None:
     found = read(memory_json.KIND, memory_file(tmp_path / name, LINES))
     assert list(found) == ["John_Smith", "Anthropic", "Nobody"]
     assert said(found["John_Smith"]) == {
@@ -105,7 +92,7 @@ def test_entity_is_its_type_its_observations_and_its_relations(tmp_path: Path, n
     assert {one.created_at for one in found["John_Smith"] if isinstance(one, Operation)} == {CHANGED}
 
 
-def test_line_that_is_broken_is_told_and_the_others_are_read(tmp_path: Path) -> None:
+def test_line_that_is_broken_is_told_and_the_others_are_read(tmp_path: Path, read: Read) -> None:
     broken = [LINES[0], "{torn", "[]", {"type": "entity"}, {"type": "entity", "name": 3}, {"type": "dance"}, LINES[1]]
     found = read(memory_json.KIND, memory_file(tmp_path / "memory.json", broken))
     refused = "it does not look as memory-json has it"
@@ -113,7 +100,7 @@ def test_line_that_is_broken_is_told_and_the_others_are_read(tmp_path: Path) -> 
     assert isinstance(found["John_Smith"], tuple) and isinstance(found["Anthropic"], tuple)
 
 
-def test_odd_entity_is_as_much_as_it_says(tmp_path: Path) -> None:
+def test_odd_entity_is_as_much_as_it_says(tmp_path: Path, read: Read) -> None:
     odd = [
         {"type": "entity", "name": "Ann", "entityType": None, "observations": [3, None, "Likes tea", {}]},
         {"type": "entity", "name": "Bob"},
@@ -198,7 +185,9 @@ def graph_file(path: Path, version: int) -> Path:
 
 
 @pytest.mark.parametrize("version", [1, 4])
-def test_entity_of_a_graph_is_its_type_its_properties_and_its_relations(tmp_path: Path, version: int) -> None:
+def test_entity_of_a_graph_is_its_type_its_properties_and_its_relations(
+    tmp_path: Path, version: int, read: Read
+) -> None:
     found = read(graph_memory.KIND, graph_file(tmp_path / "memory graph.db", version))
     viktor = found["Viktor"]
     assert said(viktor) == {"type": "person", "role": "CTO", "age": "40", "uses": "Rust, Nexus Labs"}
@@ -236,7 +225,7 @@ def test_database_is_only_read_also_while_its_owner_writes(plane: Plane, tmp_pat
     assert "the whole transcript" not in "".join(plane.export())
 
 
-def test_database_in_a_folder_that_takes_no_files_is_read(tmp_path: Path) -> None:
+def test_database_in_a_folder_that_takes_no_files_is_read(tmp_path: Path, read: Read) -> None:
     folder = tmp_path / "shut"
     folder.mkdir()
     path = graph_file(folder / "memory-graph.db", 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,32 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_plane.errors import MemoryPlaneError
 from memory_plane.importers import markdown
-from memory_plane.importers.driver import Source
-from memory_plane.importers.files import Files
-from memory_plane.importers.item import Skipped
 from memory_plane.types import Operation
 
 LaidOut = Callable[[Path, Mapping[str, Any]], Path]
 Zipped = Callable[..., Path]
+Read = Callable[..., dict[str, tuple[Operation, ...] | str]]
 
 CHANGED = datetime(2026, 11, 3, 10, tzinfo=UTC)
-
-
-def read(path: Path, zone: Any = UTC) -> dict[str, tuple[Operation, ...] | str]:
-    """Return what each note becomes, or why it does not; all were changed at one time."""
-    for file in path.rglob("*") if path.is_dir() else [path]:
-        os.utime(file, (CHANGED.timestamp(),) * 2)
-    found: dict[str, tuple[Operation, ...] | str] = {}
-    with Files(path) as files:
-        source = Source(kind=markdown.KIND, files=files, zone=zone)
-        for entry in source.entries():
-            try:
-                found[entry.label] = source.operations(entry)
-            except (Skipped, MemoryPlaneError) as reason:
-                found[entry.label] = str(reason)
-    return found
 
 
 def texts(operations: Any) -> list[str]:
@@ -50,13 +32,31 @@ def facts(operations: Any) -> dict[str, str]:
     return {one.body["key"]: one.body["value"] for one in operations if one.op == "fact"}
 
 
-def note(tmp_path: Path, content: str | bytes, name: str = "Ann.md", **options: Any) -> Any:
-    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    (operations,) = read(tmp_path / name, **options).values()
-    return operations
+@pytest.fixture(scope="session")
+def notes(read: Read) -> Read:
+    """Give `notes(path, zone)`: what each note becomes, or why it does not; all were changed at one time."""
+
+    def notes(path: Path, zone: tzinfo = UTC) -> dict[str, tuple[Operation, ...] | str]:
+        for file in path.rglob("*") if path.is_dir() else [path]:
+            os.utime(file, (CHANGED.timestamp(),) * 2)
+        return read(markdown.KIND, path, zone)
+
+    return notes
 
 
-def test_vault_is_its_notes(tmp_path: Path, laid_out: LaidOut) -> None:
+@pytest.fixture(scope="session")
+def note(notes: Read) -> Callable[..., Any]:
+    """Give `note(folder, content, name, zone=zone)`: what one note becomes, or why it does not."""
+
+    def note(tmp_path: Path, content: str | bytes, name: str = "Ann.md", **options: Any) -> Any:
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        (operations,) = notes(tmp_path / name, **options).values()
+        return operations
+
+    return note
+
+
+def test_vault_is_its_notes(tmp_path: Path, laid_out: LaidOut, notes: Read) -> None:
     vault = laid_out(
         tmp_path / "My vault é",
         {
@@ -70,10 +70,10 @@ def test_vault_is_its_notes(tmp_path: Path, laid_out: LaidOut) -> None:
             "Long.MARKDOWN": "Also a note.",
         },
     )
-    assert list(read(vault)) == ["Long.MARKDOWN", "Заметки/林さん.md"]
+    assert list(notes(vault)) == ["Long.MARKDOWN", "Заметки/林さん.md"]
 
 
-def test_note_is_one_memory_of_the_person(tmp_path: Path) -> None:
+def test_note_is_one_memory_of_the_person(tmp_path: Path, note: Callable[..., Any]) -> None:
     (operation,) = note(tmp_path, "# Ann\n\nLeads the [[Platform Team|platform team]] at [[TechCorp#About]].\n")
     assert operation.body == {
         "kind": "observation",
@@ -85,7 +85,7 @@ def test_note_is_one_memory_of_the_person(tmp_path: Path) -> None:
     assert (operation.agent, operation.created_at) == ("user", CHANGED)
 
 
-def test_long_note_is_cut_by_heading_and_keeps_its_order(tmp_path: Path) -> None:
+def test_long_note_is_cut_by_heading_and_keeps_its_order(tmp_path: Path, note: Callable[..., Any]) -> None:
     body = "word " * 200
     operations = note(tmp_path, f"Before {body}\n\n## One\n\n{body}\n\n### Two\n\n{body}")
     assert [text.partition(":")[0] for text in texts(operations)] == ["Ann", "Ann › One", "Ann › One › Two"]
@@ -94,7 +94,7 @@ def test_long_note_is_cut_by_heading_and_keeps_its_order(tmp_path: Path) -> None
     assert len({one.id for one in operations}) == 3
 
 
-def test_properties_are_facts_and_tags_are_text(tmp_path: Path) -> None:
+def test_properties_are_facts_and_tags_are_text(tmp_path: Path, note: Callable[..., Any]) -> None:
     front = (
         "---\nrole: CTO\ncompany: '[[TechCorp]]'\nlivesIn: Porto\nactive: yes\nsince: 2024-01-02\nteams: [Web, Data]\n"
         "tags: [person, '#work/core']\naliases:\n  - Annie\ncssclasses: wide\nnested: {a: 1}\nempty:\n---\n"
@@ -107,28 +107,28 @@ def test_properties_are_facts_and_tags_are_text(tmp_path: Path) -> None:
     assert texts(operations) == ["Ann:\n\nLikes tea. #drinks\n\nAlso called Annie.\n\n#person #work/core"]
 
 
-def test_tags_of_one_line_are_told_apart(tmp_path: Path) -> None:
+def test_tags_of_one_line_are_told_apart(tmp_path: Path, note: Callable[..., Any]) -> None:
     assert texts(note(tmp_path, "---\ntags: person, work\n---\nTea"))[0].endswith("#person #work")
 
 
-def test_properties_that_are_no_yaml_cost_the_properties(tmp_path: Path) -> None:
+def test_properties_that_are_no_yaml_cost_the_properties(tmp_path: Path, note: Callable[..., Any]) -> None:
     for front in ("---\na: {{date}}: b\n---\n", "---\n- a\n- b\n---\n", "---\n\t x\n---\n", "---\n---\n"):
         assert texts(note(tmp_path, f"{front}Likes tea.")) == ["Ann:\n\nLikes tea."]
 
 
-def test_yaml_that_multiplies_itself_stays_small(tmp_path: Path) -> None:
+def test_yaml_that_multiplies_itself_stays_small(tmp_path: Path, note: Callable[..., Any]) -> None:
     lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 30))]
     operations = note(tmp_path, "---\n" + "\n".join(lines) + "\n---\nLikes tea.")
     assert texts(operations) == ["Ann:\n\nLikes tea."]
     assert facts(operations) == {"a0": "x, x"}
 
 
-def test_line_across_a_note_is_no_front_matter(tmp_path: Path) -> None:
+def test_line_across_a_note_is_no_front_matter(tmp_path: Path, note: Callable[..., Any]) -> None:
     assert texts(note(tmp_path, "---\nLikes tea.")) == ["Ann:\n\n---\nLikes tea."]
     assert texts(note(tmp_path, "Likes tea.\n\n---\nx: y\n---\n")) == ["Ann:\n\nLikes tea.\n\n---\nx: y\n---"]
 
 
-def test_what_one_does_not_see_is_left_out(tmp_path: Path) -> None:
+def test_what_one_does_not_see_is_left_out(tmp_path: Path, note: Callable[..., Any]) -> None:
     text = "Likes tea.![[photo.png]] %%not this%%<!-- nor\nthat -->And [[cake]]."
     assert texts(note(tmp_path, text)) == ["Ann:\n\nLikes tea. And cake."]
 
@@ -145,13 +145,15 @@ def test_what_one_does_not_see_is_left_out(tmp_path: Path) -> None:
     ],
 )
 def test_note_is_of_the_day_that_it_tells_in_the_persons_zone(
-    tmp_path: Path, name: str, front: str, at: datetime
+    tmp_path: Path, name: str, front: str, at: datetime, note: Callable[..., Any]
 ) -> None:
     (operation,) = note(tmp_path, front + "Met Bob.", name, zone=ZoneInfo("Asia/Kolkata"))
     assert operation.created_at == at
 
 
-def test_property_holds_from_when_the_note_was_changed_whatever_its_day(tmp_path: Path) -> None:
+def test_property_holds_from_when_the_note_was_changed_whatever_its_day(
+    tmp_path: Path, note: Callable[..., Any]
+) -> None:
     operations = note(tmp_path, "---\ncreated: 2020-01-01\nrole: CTO\n---\nTea")
     assert [one.created_at for one in operations if one.op == "fact"] == [CHANGED]
 
@@ -165,24 +167,26 @@ def test_property_holds_from_when_the_note_was_changed_whatever_its_day(tmp_path
         (b"x" * 5_000_001, "it is larger than 5,000,000 bytes"),
     ],
 )
-def test_note_that_is_none_is_skipped(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_note_that_is_none_is_skipped(tmp_path: Path, content: bytes, reason: str, note: Callable[..., Any]) -> None:
     assert note(tmp_path, content) == reason
 
 
-def test_note_of_windows_is_read(tmp_path: Path) -> None:
+def test_note_of_windows_is_read(tmp_path: Path, note: Callable[..., Any]) -> None:
     assert texts(note(tmp_path, "\ufeff---\r\nrole: CTO\r\n---\r\nLikes\r\ntea".encode())) == ["Ann:\n\nLikes\ntea"]
     assert texts(note(tmp_path, "Likes tea".encode("utf-16"))) == ["Ann:\n\nLikes tea"]
 
 
-def test_vault_in_a_zip_is_read_as_the_folder_is(tmp_path: Path, laid_out: LaidOut, zipped: Zipped) -> None:
-    notes = {"Ann.md": "Likes tea.", "x/Bob.md": "Likes cake.", ".obsidian/templates.json": {"folder": "x"}}
-    in_folder, in_zip = read(laid_out(tmp_path / "vault", notes)), read(zipped(tmp_path / "vault.zip", notes))
+def test_vault_in_a_zip_is_read_as_the_folder_is(
+    tmp_path: Path, laid_out: LaidOut, zipped: Zipped, notes: Read
+) -> None:
+    files = {"Ann.md": "Likes tea.", "x/Bob.md": "Likes cake.", ".obsidian/templates.json": {"folder": "x"}}
+    in_folder, in_zip = notes(laid_out(tmp_path / "vault", files)), notes(zipped(tmp_path / "vault.zip", files))
     assert [texts(one) for one in in_folder.values()] == [["Ann:\n\nLikes tea."]]
     assert [texts(one) for one in in_zip.values()] == [["Ann:\n\nLikes tea."], ["Bob:\n\nLikes cake."]]
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_read(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_any_text_is_read(tmp_path_factory: pytest.TempPathFactory, note: Callable[..., Any], text: str) -> None:
     folder = tmp_path_factory.mktemp("notes")
     note(folder, text.encode("utf-8", "replace"))
     note(folder, f"---\n{text}\n---\n".encode("utf-8", "replace"))

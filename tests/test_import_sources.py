@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 import struct
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta, timezone
 from io import BytesIO
 from pathlib import Path
@@ -98,6 +99,67 @@ def test_kind_can_be_named_where_several_would_do(laid_out: LaidOut, home: Path,
     both = laid_out(tmp_path / "both", {"memory.json": json.dumps(ENTITY), "note.md": "Ann likes tea"})
     assert "Ann " in invoke("import", str(both)).stdout
     assert "note.md " in invoke("import", str(both), "--from", "markdown").stdout
+
+
+@pytest.fixture
+def of_kinds(laid_out: LaidOut, tmp_path: Path) -> dict[str, Path]:
+    """A true source of each kind, and folders of other things."""
+    folder = laid_out(
+        tmp_path / "sources",
+        {
+            "claude/conversations.json": CLAUDE,
+            "chatgpt/conversations.json": CHATGPT,
+            "claude-code/s.jsonl": json.dumps(SESSION),
+            "memory-json/memory.jsonl": json.dumps(ENTITY),
+            "markdown/Ann.md": "Ann likes tea",
+            "other/photo.png": b"\x89PNG",
+            "chats/unknown.jsonl": '{"said": "hello"}\n',
+            "arrays/conversations.json": [{"said": "hello"}],
+            "empty/conversations.json": [],
+        },
+    )
+    (folder / "none").mkdir()
+    database = folder / "memory-graph.db"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("CREATE TABLE entities (id, name, created_at)")
+        connection.execute("CREATE TABLE relationships (source_id)")
+    log = folder / "log.jsonl"
+    log.write_text(json.dumps({"id": "x", "op": "thought", "agent": "muse"}) + "\n")
+    found = {path.name: path for path in folder.iterdir() if path.is_dir()}
+    return found | {"memory-graph": database, "log": log, "unknown": folder / "chats" / "unknown.jsonl"}
+
+
+@pytest.mark.parametrize("kind", importing.KINDS)
+def test_source_that_is_not_of_the_kind_that_was_named_is_refused_and_says_which_it_is(
+    of_kinds: dict[str, Path], home: Path, kind: str
+) -> None:
+    for name, path in of_kinds.items():
+        if name == kind:
+            continue
+        for wish in ([], ["--dry-run"]) if kind != "log" else ([],):
+            refused = invoke("import", str(path), "--from", kind, *wish)
+            assert (refused.exit_code, refused.stdout) == (1, ""), (name, refused.stdout)
+            if name in importing.KINDS:
+                assert f"it looks like {name}: give --from {name}" in refused.stderr
+            if kind != "log":
+                looked_for = sources.KINDS[kind].looks_for
+                assert f"there is nothing of {kind!r} in it; looked for {looked_for}" in refused.stderr, name
+    assert not (home / "memory.db").exists()
+
+
+def test_source_of_the_kind_that_was_named_is_taken_in_where_it_does_not_begin_so(
+    laid_out: LaidOut, home: Path, tmp_path: Path
+) -> None:
+    talk = CLAUDE[0] | {"chat_messages": [{"sender": "human", "text": "Fix the login of the shop"}]}
+    path = laid_out(tmp_path / "export", {"conversations.json": [{"odd": 1}, talk]})
+    told = json.loads(invoke("import", str(path), "--from", "claude", "--json").stdout)
+    assert (told["imported"], told["refused"]) == (1, 1)
+
+
+def test_session_is_found_behind_any_number_of_other_files(laid_out: LaidOut, home: Path, tmp_path: Path) -> None:
+    others = {f"a{number:03}.jsonl": '{"said": "hello"}\n' for number in range(40)}
+    path = laid_out(tmp_path / "many", others | {"z.jsonl": json.dumps(SESSION)})
+    assert "imported" in invoke("import", str(path)).stdout
 
 
 def test_choices_of_the_command_are_the_kinds_there_are() -> None:

@@ -20,8 +20,8 @@ from memory_plane.importers.times import moment
 from memory_plane.types import Operation
 
 AGENT = "claude-code"
-LOOKED_AT = 20
-"""How many files, and lines of each, are looked at to tell what they are."""
+LOOKED_AT = 200
+"""How many lines of a file are looked at to tell what it is."""
 _TITLES = (("custom-title", "customTitle"), ("ai-title", "aiTitle"), ("summary", "summary"))
 """The kinds of records with a name of the session, and where it stands; the person's own goes first."""
 _NAMES = tuple(name for _, name in _TITLES)
@@ -29,7 +29,7 @@ _NAMES = tuple(name for _, name in _TITLES)
 
 def found(files: Files) -> bool:
     """Whether there are lines of sessions."""
-    return any(_is_session(files, name) for name in _sessions(files)[:LOOKED_AT])
+    return any(_is_session(files, name) for name in _sessions(files))
 
 
 def entries(files: Files, zone: tzinfo | None) -> Iterator[Entry]:

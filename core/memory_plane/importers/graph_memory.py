@@ -46,7 +46,7 @@ def entries(files: Files, zone: tzinfo | None) -> Iterator[Entry]:
     """Yield the entities, with the relations that go out of them."""
     path = _file(files)
     if path is None:
-        raise MemoryPlaneError(f"{str(files.path)!r} is no SQLite file")
+        return
     at = files.changed(files.names[0])
     with closing(_open(path)) as connection:
         try:

@@ -7,6 +7,7 @@ from typing import Any
 from memory_plane.errors import MemoryPlaneError
 from memory_plane.importers import chatgpt, claude_code, claude_export, graph_memory, markdown, memory_json
 from memory_plane.importers.documents import lines
+from memory_plane.importers.driver import Source, preview
 from memory_plane.importers.files import Files, readable
 from memory_plane.importers.item import Kind
 
@@ -19,6 +20,7 @@ KINDS: dict[str, Kind] = {
 
 _LOG_FIELDS = ({"id", "op", "agent"}, {"memory", "plugin", "answer"})
 
+_LOG_LINES = "lines of memory-plane export"
 _BEGINNING = 4_096
 
 
@@ -36,6 +38,34 @@ def _begins(files: Files, mark: bytes) -> bool:
         return mark in stream.read(_BEGINNING)
 
 
+def named(files: Files, name: str) -> Kind | None:
+    """Return the kind that a source is said to be, None for our own log; raise `MemoryPlaneError` where it is not that.
+
+    One that is damaged says itself what is wrong with it.
+    """
+    kind = KINDS.get(name)
+    with readable():
+        if is_log(files) if kind is None else kind.found(files):
+            return kind
+        fits = _name_of(files)
+    if fits is None and ((kind is None and files.alone) or (kind is not None and _gives(kind, files))):
+        return kind
+    looked_for = kind.looks_for if kind else _LOG_LINES
+    advice = f"; it looks like {fits}: give --from {fits}" if fits else ""
+    raise MemoryPlaneError(f"there is nothing of {name!r} in it; looked for {looked_for}{advice}")
+
+
+def _gives(kind: Kind, files: Files) -> bool:
+    """Whether anything comes of a source that does not begin as its kind does."""
+    return any(outcome.state == "new" for outcome in preview(Source(kind=kind, files=files)))
+
+
+def _name_of(files: Files) -> str | None:
+    if is_log(files) and _begins(files, b"{"):
+        return LOG
+    return next((kind.name for kind in KINDS.values() if kind.found(files)), None)
+
+
 def recognise(files: Files) -> Kind:
     """Return what a source is, or raise `MemoryPlaneError` with all that was looked for."""
     with readable():
@@ -47,4 +77,4 @@ def recognise(files: Files) -> Kind:
     if files.alone and _begins(files, b'"export_url"'):
         raise MemoryPlaneError("it only lists an export; download what it lists into one folder, and give that")
     known = "; ".join(f"{kind.looks_for} ({kind.name})" for kind in KINDS.values())
-    raise MemoryPlaneError(f"it is nothing known here; looked for {known}; lines of memory-plane export ({LOG})")
+    raise MemoryPlaneError(f"it is nothing known here; looked for {known}; {_LOG_LINES} ({LOG})")

@@ -82,10 +82,10 @@ def _recognised(files: Any, kind: str | None) -> Source | None:
     from memory_plane.importers import sources
     from memory_plane.importers.driver import Source
 
-    if kind == _LOG or (kind is None and sources.is_log(files)):
+    if kind is None and sources.is_log(files):
         return None
-    found = sources.KINDS[kind] if kind else sources.recognise(files)
-    return Source(kind=found, files=files)
+    found = sources.named(files, kind) if kind else sources.recognise(files)
+    return Source(kind=found, files=files) if found else None
 
 
 @contextmanager

@@ -220,6 +220,7 @@ def backup(session: Session, path: Path | None, keep: int | None, as_json: bool)
 
     if keep is not None and path is not None and not path.is_dir():
         raise click.UsageError("--keep needs a folder", click.get_current_context())
+    session.check_here()
     with progress("Copying") as advance:
         made = backups.make(session.settings, path, keep=keep, progress=advance)
     if as_json:
@@ -241,6 +242,7 @@ def restore(session: Session, file: Path, yes: bool, as_json: bool) -> None:
     from memory_plane import backup as backups
     from memory_plane import presence
 
+    session.check_here()
     settings = session.settings
     with presence.claimed(settings.home):
         found = backups.verify(file)
