@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from memory_plane.vocabulary import tables as vocabulary
 from memory_plane_local.tables import lines, rows, words
 
 
@@ -46,7 +47,7 @@ def _add(found: dict[str, list[Known]], name: str, kind: str) -> None:
 def roles() -> dict[str, tuple[Role, ...]]:
     """Return job titles by first word, longest first."""
     found: dict[str, list[Role]] = {}
-    for label, kind, titles in rows("roles.tsv"):
+    for label, kind, titles in vocabulary.rows("roles.tsv"):
         for title in titles.split("; "):
             first, *rest = title.split()
             found.setdefault(first, []).append(Role(tuple(rest), label, kind == "lead"))
