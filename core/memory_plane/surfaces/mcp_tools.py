@@ -32,7 +32,11 @@ MAX_HITS = 20
 
 
 def get_pulse(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
-    """Return the live state of the fleet, a page at a time."""
+    """Return the live state of the fleet, or what is held back from it, a page at a time."""
+    if given["section"] == "held":
+        sections = {"held": [entries.held(memory) for memory in plane.held(limit=200)]}
+        head: dict[str, Any] = {"note": entries.NOTE}
+        return {**head, **page(sections, given["cursor"], heads=0, room=ROOM - size(head))}
     pulse = plane.pulse()
     items = pulse.items if pulse.items_total <= len(pulse.items) else plane.items(limit=200)
     sections = {
@@ -177,7 +181,7 @@ def _record(plane: Plane | Client, query: str) -> dict[str, Any] | None:
 
 _CURSOR = text("next_cursor of the page before")
 _ENTRY = ("id", "agent", "time", "source", "kind", "text")
-_EDGE = {**dict.fromkeys(("source", "relation", "target", "method"), "string"), "probability": "number"}
+_EDGE = {**dict.fromkeys(("source", "relation", "target", "method", "origin"), "string"), "probability": "number"}
 _RECEIPT = object_("id", "state", id={"type": "string"}, state={"type": "string"}, detail={"type": "string"})
 
 
@@ -190,13 +194,18 @@ CORE: tuple[Spec, ...] = (
         name="memory_get_pulse",
         description="What the user's other agents are doing now: focus of each, open questions, commitments and "
         "handoffs, recent entries. Call it at the start of a session and before planning.",
-        parameters={"cursor": _CURSOR},
+        parameters={
+            "section": text("held = what is held back, for the user to judge", enum=["held"]),
+            "cursor": _CURSOR,
+        },
         output=_page_of(
             agents=listing("agent", "time", "focus", "project", "status"),
             open_items=listing(*_ENTRY, "owner", "to", "due_at"),
             recent=listing(*_ENTRY),
             graph=listing(**_EDGE),
-        ),
+            held=listing(*_ENTRY),
+        )
+        | {"required": ["note"]},
         call=get_pulse,
     ),
     Spec(
@@ -209,10 +218,10 @@ CORE: tuple[Spec, ...] = (
             "project": text("Its project"),
             "to": text("Agent or person that it is for"),
             "due_at": text("ISO 8601 with zone"),
-            "focus": text("What you work on now, for the focus table"),
+            "focus": text("What you work on now"),
             "origin": text("external = quoted from mail, chat or web", enum=[*ORIGINS], default="agent"),
             "source": text("Where it came from"),
-            "id": text("UUID of your own, so that a retry adds nothing"),
+            "id": text("Your UUID, so that a retry adds nothing"),
         },
         required=("text",),
         output=_RECEIPT,
@@ -225,7 +234,7 @@ CORE: tuple[Spec, ...] = (
         description="Record a durable truth as subject, key, value. A newer value replaces the current one; "
         "history is kept.",
         parameters={
-            "subject": text("Who or what, such as a person or project"),
+            "subject": text("Who or what: a person or project"),
             "key": text("Such as role or deploy_target"),
             "value": text("What is true now"),
             "confidence": number("number", 1.0, "0 to 1"),
@@ -248,7 +257,7 @@ CORE: tuple[Spec, ...] = (
             "agent": text("Only what this agent wrote"),
             "kind": text("Only this kind", enum=[*KINDS, "fact"]),
             "project": text("Only this project"),
-            "person": text("Only entries that name this person"),
+            "person": text("Only what names this person"),
             "since": text("ISO 8601 with zone"),
             "until": text("ISO 8601 with zone"),
             "limit": number("integer", 8, f"At most {MAX_HITS}"),
@@ -274,7 +283,7 @@ CORE: tuple[Spec, ...] = (
     Spec(
         name="memory_correct",
         description="Hand an open item over (assign), put it off (snooze) or pin it; take a wrong entry back for all "
-        "agents (retract); let held-back text be seen, when the user asks (release).",
+        "agents (retract); let held-back text be seen when the user asks (release).",
         parameters={
             "action": text("What to do", enum=[*CORRECTIONS]),
             "target": text("Id, or its first 8 characters"),
@@ -291,7 +300,7 @@ CORE: tuple[Spec, ...] = (
     Spec(
         name="memory_get_graph",
         description="People, projects and commitments and how they are linked, with probability and the ids of the "
-        "entries that say so; and the entries that deserve an agent's attention.",
+        "entries that say so; and what deserves an agent's attention.",
         parameters={
             "agent": text("Only what deserves this agent's attention"),
             "min_attention": number("number", 0.0, "0 to 1; 0.5 = worth a look. Yours, if agent is empty"),
@@ -303,7 +312,7 @@ CORE: tuple[Spec, ...] = (
         output=_page_of(
             attention=listing(*_ENTRY, "reason", attention="number"),
             edges=listing(**_EDGE),
-            nodes=listing("id", "slug", "type", "name"),
+            nodes=listing("id", "slug", "type", "name", "origin"),
         ),
         call=get_graph,
     ),
