@@ -211,7 +211,7 @@ CORE: tuple[Spec, ...] = (
     Spec(
         name="memory_post_thought",
         description="Tell the user's other agents something worth knowing: a decision, a milestone, a question, a "
-        "commitment or a handoff. Self-contained, one point a call, no transcripts and no secrets.",
+        "commitment or a handoff. Self-contained, one point a call, no transcripts, no secrets.",
         parameters={
             "text": text("With full names of people and projects"),
             "kind": text("question, commitment and handoff stay open until resolved", enum=[*KINDS], default="thought"),
@@ -318,7 +318,7 @@ CORE: tuple[Spec, ...] = (
     ),
     Spec(
         name="memory_sync_status",
-        description="Whether the memory is healthy, how much it holds, what waits, and when each agent last wrote.",
+        description="Whether the memory is well, how much it holds, what waits, and when each agent last wrote.",
         output=object_("version", version={"type": "string"}, operations={"type": "integer"}),
         call=sync_status,
     ),
