@@ -203,7 +203,7 @@ CORE: tuple[Spec, ...] = (
             open_items=listing(*_ENTRY, "owner", "to", "due_at"),
             recent=listing(*_ENTRY),
             graph=listing(**_EDGE),
-            held=listing(*_ENTRY),
+            held=listing("id", "source", "text"),
         )
         | {"required": ["note"]},
         call=get_pulse,
