@@ -21,6 +21,7 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from datetime import tzinfo
 
+    from click.testing import Result
     from starlette.testclient import TestClient
 
     from memory_plane import Plane, Plugin
@@ -39,6 +40,40 @@ settings.register_profile("length", max_examples=100 if LONG else 20)
 def sized() -> Callable[[Size, Size], Size]:
     """Give `sized(short, long)`: the one of the two that this run is for."""
     return lambda short, long: long if LONG else short
+
+
+@pytest.fixture(scope="session")
+def tree() -> Callable[[Path], dict[str, bytes]]:
+    """Give `tree(folder)`: the content of each file below a folder, and its empty folders too."""
+
+    def read(folder: Path) -> dict[str, bytes]:
+        return {
+            str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b"(a folder)"
+            for path in folder.rglob("*")
+        }
+
+    return read
+
+
+@pytest.fixture
+def commands(home: Path) -> Callable[[Plugin], Callable[..., Result]]:
+    """Give `commands(plugin)`: what runs a command in the home, or `at` another, with that plugin alone."""
+    from click.testing import CliRunner
+
+    from memory_plane.plugins import PluginManager
+    from memory_plane.surfaces.cli import main
+    from memory_plane.surfaces.cli.session import Session
+
+    def running(plugin: Plugin) -> Callable[..., Result]:
+        def run(*arguments: str, at: Path = home, **options: Any) -> Result:
+            session, plugins = Session(str(at)), PluginManager()
+            plugins.register(plugin)
+            session.__dict__["plugins"] = plugins
+            return CliRunner().invoke(main, arguments, obj=session, **options)
+
+        return run
+
+    return running
 
 
 @pytest.fixture

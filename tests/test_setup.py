@@ -11,7 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_plane import Plugin, hookimpl
 from memory_plane.copies import COPY_MARK, Copies
@@ -30,13 +32,10 @@ from memory_plane.integration import (
     first_found,
 )
 from memory_plane.plane import Plane
-from memory_plane.plugins import PluginManager
 from memory_plane.settings import Settings
 from memory_plane.setup import apply, edits, files, plan
 from memory_plane.setup.errors import Kept
 from memory_plane.setup.manifest import Record
-from memory_plane.surfaces.cli import main
-from memory_plane.surfaces.cli.session import Session
 from memory_plane.types import AgentInfo
 
 SETTINGS = b'{\r\n  // mine\r\n  "hooks": {"Stop": [], },\r\n}\r\n'
@@ -118,6 +117,7 @@ class HeronPlugin(Plugin):
 
 
 Run = Callable[..., Result]
+Tree = Callable[[Path], dict[str, bytes]]
 
 
 @pytest.fixture
@@ -139,29 +139,14 @@ def heron() -> HeronPlugin:
 
 
 @pytest.fixture
-def run(home: Path, person: Path, heron: HeronPlugin) -> Run:
+def run(commands: Callable[..., Run], person: Path, heron: HeronPlugin) -> Run:
     """Run a command with the plugin of the Heron, in a home beside the person's."""
-
-    def call(*arguments: str, **options: Any) -> Result:
-        session, plugins = Session(str(home)), PluginManager()
-        plugins.register(heron)
-        session.__dict__["plugins"] = plugins
-        return CliRunner().invoke(main, arguments, obj=session, **options)
-
-    return call
+    return commands(heron)
 
 
 @pytest.fixture
 def machine(home: Path, person: Path) -> Machine:
     return Machine.here(home)
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    """Return the content of each file below a folder, and its empty folders too."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b"(a folder)"
-        for path in folder.rglob("*")
-    }
 
 
 def states(result: Result) -> dict[str, str]:
@@ -171,7 +156,7 @@ def states(result: Result) -> dict[str, str]:
 # --- there and back ----------------------------------------------------------------------------------------------
 
 
-def test_dry_run_shows_every_change_and_makes_none(run: Run, person: Path, home: Path) -> None:
+def test_dry_run_shows_every_change_and_makes_none(run: Run, person: Path, home: Path, tree: Tree) -> None:
     before = tree(person), tree(home)
     result = run("setup", "--dry-run")
     assert result.exit_code == 0, result.output
@@ -200,7 +185,7 @@ def test_setup_does_what_it_showed_and_asks_the_agent(run: Run, person: Path) ->
     assert "to do by hand: restart Heron" in result.output
 
 
-def test_second_setup_changes_nothing(run: Run, person: Path, home: Path) -> None:
+def test_second_setup_changes_nothing(run: Run, person: Path, home: Path, tree: Tree) -> None:
     run("setup", "--yes")
     before = tree(person), (home / "integrations.json").read_bytes()
     result = run("setup", "--yes", "--json")
@@ -208,7 +193,7 @@ def test_second_setup_changes_nothing(run: Run, person: Path, home: Path) -> Non
     assert (tree(person), (home / "integrations.json").read_bytes()) == before
 
 
-def test_uninstall_leaves_every_file_as_it_was(run: Run, person: Path, home: Path) -> None:
+def test_uninstall_leaves_every_file_as_it_was(run: Run, person: Path, home: Path, tree: Tree) -> None:
     before = tree(person)
     run("setup", "--yes")
     assert tree(person) != before
@@ -220,7 +205,7 @@ def test_uninstall_leaves_every_file_as_it_was(run: Run, person: Path, home: Pat
 
 
 @pytest.mark.parametrize("order", [("heron", "crow"), ("crow", "heron")])
-def test_agents_that_share_a_file_leave_one_by_one(run: Run, person: Path, order: tuple[str, str]) -> None:
+def test_agents_that_share_a_file_leave_one_by_one(run: Run, person: Path, order: tuple[str, str], tree: Tree) -> None:
     before = tree(person)
     run("setup", "--yes")
     first, second = order
@@ -252,7 +237,7 @@ def test_setup_after_a_change_of_others_still_leads_back(run: Run, person: Path,
     assert settings.read_bytes() == changed
 
 
-def test_newer_version_replaces_what_the_older_wrote(run: Run, person: Path, heron: HeronPlugin) -> None:
+def test_newer_version_replaces_what_the_older_wrote(run: Run, person: Path, heron: HeronPlugin, tree: Tree) -> None:
     before = tree(person)
     run("setup", "--yes")
     heron.server = {"command": "a newer mp", "env": {"A": "b"}}
@@ -260,6 +245,40 @@ def test_newer_version_replaces_what_the_older_wrote(run: Run, person: Path, her
     assert (person / ".heron" / "settings.json").read_bytes().count(b"a newer mp") == 1
     run("uninstall", "--yes")
     assert tree(person) == before
+
+
+# --- what a diff shows -------------------------------------------------------------------------------------------
+
+
+def diff(before: bytes | None, after: bytes | None) -> str:
+    return plan.Change(Path("/p"), files.Found(Path("/p"), before, 0o600), after, 0o600).diff()
+
+
+ALIKE = (
+    b"a\n", b"a", b"a\r\n", b"a\r", b"\xef\xbb\xbfa\n", b"a\xff\n", "a\ufffd\n".encode(), "a␍\n".encode(), b"a\x0c\n",
+    "a\u2028\n".encode(), "a\u200b\n".encode(), "a⟦0C⟧\n".encode(), b"a\\x0c\n", b"a\n\\ No newline at end of file\n",
+    b"a\n\n", b"\n", b"", None,
+)  # fmt: skip
+
+
+def test_no_two_contents_look_the_same_in_a_diff() -> None:
+    for other in (b"b\n", None, b""):
+        shown = [diff(other, one) for one in ALIKE if one != other]
+        assert len(set(shown)) == len(shown)
+        assert all(text.replace("\n", "").isprintable() for text in shown)
+
+
+@given(one=st.binary(max_size=6), other=st.binary(max_size=6), third=st.binary(max_size=6))
+def test_no_two_bytes_look_the_same_in_a_diff(one: bytes, other: bytes, third: bytes) -> None:
+    assert (diff(b"before", one) == diff(b"before", other)) == (one == other)
+    assert bool(diff(one, third)) and (one == third or diff(one, third) != diff(third, one))
+
+
+def test_diff_tells_what_is_not_seen() -> None:
+    assert diff(b"\xef\xbb\xbfa\r\n", b"a") == (
+        "--- /p\n+++ /p\n@@ -1 +1 @@\n-⟦FEFF⟧a␍\n+a\n\\ No newline at end of file"
+    )
+    assert diff(None, b"") == "--- /dev/null\n+++ /p"
 
 
 # --- whose it is -------------------------------------------------------------------------------------------------
@@ -301,7 +320,7 @@ def test_entry_that_was_edited_since_is_left_and_named(run: Run, person: Path) -
     assert "has been changed since" in result.output
 
 
-def test_entry_of_somebody_else_is_refused_and_can_be_taken_over(run: Run, person: Path) -> None:
+def test_entry_of_somebody_else_is_refused_and_can_be_taken_over(run: Run, person: Path, tree: Tree) -> None:
     settings = person / ".heron" / "settings.json"
     settings.write_text('{"mcpServers": {"memory-plane": {"command": "by hand"}}}')
     before = tree(person)
@@ -325,7 +344,7 @@ def test_what_stood_there_already_is_not_ours(run: Run, person: Path, machine: M
     assert held == {"mcpServers": {SERVER: {"command": "mp"}}, "crow": [1]}
 
 
-def test_file_of_somebody_else_in_our_place_is_refused(run: Run, person: Path) -> None:
+def test_file_of_somebody_else_in_our_place_is_refused(run: Run, person: Path, tree: Tree) -> None:
     (person / ".heron" / "rules").mkdir()
     (person / ".heron" / "rules" / "memory.md").write_text("my rules\n")
     before = tree(person)
@@ -333,7 +352,7 @@ def test_file_of_somebody_else_in_our_place_is_refused(run: Run, person: Path) -
     assert tree(person) == before
 
 
-def test_link_stays_a_link(run: Run, person: Path) -> None:
+def test_link_stays_a_link(run: Run, person: Path, tree: Tree) -> None:
     dotfiles = person / "dotfiles"
     dotfiles.mkdir()
     settings = person / ".heron" / "settings.json"
@@ -382,7 +401,7 @@ def _a_loop(person: Path) -> None:
 
 @pytest.mark.parametrize("spoil", [_broken, _read_only, _a_folder, _no_object, _a_loop])
 def test_file_that_cannot_be_changed_is_named_and_all_is_left(
-    run: Run, person: Path, home: Path, spoil: Callable[[Path], None]
+    run: Run, person: Path, home: Path, spoil: Callable[[Path], None], tree: Tree
 ) -> None:
     spoil(person)
     before = tree(person)
@@ -394,7 +413,9 @@ def test_file_that_cannot_be_changed_is_named_and_all_is_left(
     assert not (home / "integrations.json").exists()
 
 
-def test_file_of_another_user_is_left_alone(run: Run, person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_of_another_user_is_left_alone(
+    run: Run, person: Path, monkeypatch: pytest.MonkeyPatch, tree: Tree
+) -> None:
     before = tree(person)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     result = run("setup", "heron", "--yes")
@@ -404,7 +425,7 @@ def test_file_of_another_user_is_left_alone(run: Run, person: Path, monkeypatch:
 
 
 def test_file_that_changes_before_it_is_written_is_left_alone(
-    heron: HeronPlugin, machine: Machine, person: Path, home: Path
+    heron: HeronPlugin, machine: Machine, person: Path, home: Path, tree: Tree
 ) -> None:
     integration = next(iter(heron.integrate(machine)))
     with apply.manifest_of(home) as manifest:
@@ -417,7 +438,7 @@ def test_file_that_changes_before_it_is_written_is_left_alone(
     assert not (home / "integrations.json").exists()
 
 
-def test_call_that_fails_takes_the_edits_back(run: Run, person: Path) -> None:
+def test_call_that_fails_takes_the_edits_back(run: Run, person: Path, tree: Tree) -> None:
     (person / ".heron" / "servers.broken").touch()
     before = tree(person)
     result = run("setup", "heron", "--yes")
@@ -427,7 +448,7 @@ def test_call_that_fails_takes_the_edits_back(run: Run, person: Path) -> None:
     assert tree(person) == before
 
 
-def test_call_whose_change_cannot_be_seen_is_refused(run: Run, person: Path) -> None:
+def test_call_whose_change_cannot_be_seen_is_refused(run: Run, person: Path, tree: Tree) -> None:
     (person / ".heron" / "tool.py").write_text("")
     before = tree(person)
     result = run("setup", "heron", "--yes")
@@ -445,7 +466,7 @@ def test_call_that_somebody_took_back_is_made_again(run: Run, person: Path) -> N
 
 @pytest.mark.parametrize("more", [False, True])
 def test_what_an_agents_command_notes_besides_goes_with_our_change(
-    run: Run, person: Path, heron: HeronPlugin, more: bool
+    run: Run, person: Path, heron: HeronPlugin, more: bool, tree: Tree
 ) -> None:
     heron.more = more
     (person / ".heron" / "servers.noting").touch()
@@ -480,7 +501,7 @@ def test_secrets_are_cut_from_what_is_shown(run: Run, person: Path) -> None:
     assert secret not in run("setup", "--dry-run").output
 
 
-def test_nobody_is_asked_where_nobody_can_answer(run: Run, person: Path) -> None:
+def test_nobody_is_asked_where_nobody_can_answer(run: Run, person: Path, tree: Tree) -> None:
     before = tree(person)
     result = run("setup")
     assert result.exit_code == 2
@@ -517,7 +538,13 @@ def test_broken_manifest_is_named(run: Run, home: Path) -> None:
 
 
 def test_setup_that_broke_off_after_its_note_is_finished_by_the_next(
-    run: Run, heron: HeronPlugin, machine: Machine, person: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run,
+    heron: HeronPlugin,
+    machine: Machine,
+    person: Path,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tree: Tree,
 ) -> None:
     before = tree(person)
 

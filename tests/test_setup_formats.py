@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from memory_plane.integration import Element, Entry
 from memory_plane.setup import blocks, edits, jsonc, toml
 from memory_plane.setup.errors import Broken, Kept
-from memory_plane.setup.pointers import MISSING, get, missing
+from memory_plane.setup.pointers import MISSING, get, missing, same
 
 SERVER = {"command": "/opt/a path/mp", "args": ["mcp", "--agent", "héron"]}
 
@@ -149,6 +149,10 @@ TOML = {
     "arrays of tables": '[[hooks.Stop]]\nx = 1\n\n[mcp_servers.other]\ncommand = "a"\n',
     "inline": 'mcp_servers = { other = { command = "x" } }\n',
     "empty": "",
+    "a byte order mark": '\ufeff# mine\nmodel = "x"\n',
+    "a byte order mark and inline": '\ufeffmcp_servers = { other = { command = "x" } }\n',
+    "a number that is none": "limit = nan\n[other]\nlimits = [-nan, inf, 1.0, 1, true]\n",
+    "that inline": "mcp_servers = { other = { limit = nan } }\n",
 }
 
 
@@ -157,7 +161,7 @@ def test_entry_of_toml_comes_and_goes_byte_for_byte(text: str) -> None:
     data, pointer = text.encode(), ("mcp_servers", "memory-plane")
     made = missing(toml.load(data), pointer)
     after = toml.put(data, pointer, SERVER)
-    assert tomllib.loads(after.decode())["mcp_servers"]["memory-plane"] == SERVER
+    assert tomllib.loads(after.decode("utf-8-sig"))["mcp_servers"]["memory-plane"] == SERVER
     assert b"\r\n" not in data or after.count(b"\n") == after.count(b"\r\n")
     assert toml.drop(after, pointer, made=made) == data
 
@@ -168,6 +172,21 @@ def test_element_of_toml_comes_and_goes() -> None:
     assert toml.load(after) == {"notify": [1, 2]}
     assert toml.drop(after, ("notify",), 2) == data
     assert toml.drop(toml.add(b"", ("a", "b"), 1), ("a", "b"), 1, made=2) == b""
+
+
+def test_elements_beside_a_number_that_is_none_come_and_go(tmp_path: Path) -> None:
+    data = b"\xef\xbb\xbflimits = [nan, {x = nan}] # mine\n[[hooks]]\nx = nan\n"
+    for pointer, value in ((("limits",), 2), (("limits",), {"y": 1}), (("hooks",), {"x": 1}), (("more",), {"x": 1})):
+        edit = Element(path=tmp_path / "config.toml", pointer=pointer, value=value)
+        after, record = edits.made(edit, data)
+        assert record is not None
+        assert after != data
+        assert edits.undone(record, after) == data
+
+
+def test_numbers_and_truth_are_not_the_same() -> None:
+    assert same({"a": [float("nan"), 1]}, {"a": [float("nan"), 1]})
+    assert not any(same(1, other) for other in (True, 1.0, float("nan"), [1], None))
 
 
 @pytest.mark.parametrize("data", [b"a = ", b"a = 1\na = 2\n", b"\xff", b"[a\n"])

@@ -14,15 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from memory_plane import Plugin, hookimpl
 from memory_plane.integration import Block, Call, Check, Copy, Edit, Element, Entry, Integration, Machine, OwnFile
-from memory_plane.plugins import PluginManager
 from memory_plane.setup import apply, calls, files
 from memory_plane.setup.errors import Kept
-from memory_plane.surfaces.cli import main
-from memory_plane.surfaces.cli.session import Session
 from memory_plane.types import AgentInfo
 
 POINTER = ("mcpServers", "memory-plane")
@@ -41,6 +38,7 @@ class BirdPlugin(Plugin):
 
 
 Run = Callable[..., Result]
+Tree = Callable[[Path], dict[str, bytes]]
 
 
 @pytest.fixture
@@ -58,22 +56,8 @@ def bird() -> BirdPlugin:
 
 
 @pytest.fixture
-def run(home: Path, base: Path, bird: BirdPlugin) -> Run:
-    def call(*arguments: str, at: Path = home, **options: Any) -> Result:
-        session, plugins = Session(str(at)), PluginManager()
-        plugins.register(bird)
-        session.__dict__["plugins"] = plugins
-        return CliRunner().invoke(main, arguments, obj=session, **options)
-
-    return call
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    """Return the content of each file below a folder, and its empty folders too."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b"(a folder)"
-        for path in folder.rglob("*")
-    }
+def run(commands: Callable[..., Run], base: Path, bird: BirdPlugin) -> Run:
+    return commands(bird)
 
 
 def server(base: Path, command: str = "mp") -> Entry:
@@ -153,7 +137,14 @@ def everything(base: Path, command: str) -> tuple[Edit, ...]:
 @pytest.mark.parametrize("again", ["setup", "uninstall"])
 @pytest.mark.parametrize("what", ["setup", "update", "uninstall"])
 def test_whatever_was_killed_wherever_leads_back(
-    run: Run, bird: BirdPlugin, base: Path, home: Path, what: str, again: str, monkeypatch: pytest.MonkeyPatch
+    run: Run,
+    bird: BirdPlugin,
+    base: Path,
+    home: Path,
+    what: str,
+    again: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tree: Tree,
 ) -> None:
     (base / "settings.json").write_bytes(b'{"theme": "dark", // mine\r\n}')
     (base / "config.toml").write_bytes(b"a = 1\r\nb = 2\n")
@@ -207,7 +198,9 @@ def test_update_after_a_change_of_others_leaves_nothing_of_the_older_version(
     ["printf '{\"theme\": ' > {0}; exit 1", ": > {0}", "rm {0}", 'printf \'{"theme":"dark"}\' > {0}; exit 3'],
     ids=["half written", "emptied", "removed", "laid out anew"],
 )
-def test_file_that_an_agents_command_spoils_is_mended(run: Run, bird: BirdPlugin, base: Path, does: str) -> None:
+def test_file_that_an_agents_command_spoils_is_mended(
+    run: Run, bird: BirdPlugin, base: Path, does: str, tree: Tree
+) -> None:
     place = base / "state.json"
     place.write_bytes(b'{"theme": "dark"} // mine\n')
     before = tree(base)
@@ -248,7 +241,7 @@ def test_ours_goes_although_the_copy_of_what_was_before_is_lost(
 
 
 def test_agent_is_connected_where_all_of_it_stood_there_before(
-    run: Run, bird: BirdPlugin, base: Path, home: Path
+    run: Run, bird: BirdPlugin, base: Path, home: Path, tree: Tree
 ) -> None:
     bird.edits = (server(base),)
     run("setup", "--yes")
@@ -271,7 +264,7 @@ def test_agent_is_connected_where_all_of_it_stood_there_before(
     ],
 )
 def test_notes_that_cannot_be_understood_stop_everything(
-    run: Run, bird: BirdPlugin, base: Path, home: Path, text: str, words: str
+    run: Run, bird: BirdPlugin, base: Path, home: Path, text: str, words: str, tree: Tree
 ) -> None:
     bird.edits = (server(base),)
     (home / "integrations.json").write_text(text)
@@ -286,7 +279,9 @@ def test_notes_that_cannot_be_understood_stop_everything(
 # --- an agent that cannot answer ---------------------------------------------------------------------------------
 
 
-def test_what_a_failing_command_should_have_taken_back_stays_noted(run: Run, bird: BirdPlugin, base: Path) -> None:
+def test_what_a_failing_command_should_have_taken_back_stays_noted(
+    run: Run, bird: BirdPlugin, base: Path, tree: Tree
+) -> None:
     (base / "settings.json").write_bytes(b"{}")
     before = tree(base)
     broken = base.parent / "broken"
@@ -382,7 +377,7 @@ def test_group_and_attributes_of_a_file_stay(run: Run, bird: BirdPlugin, base: P
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such modes")
-def test_folder_that_its_owner_made_read_only_is_left_alone(run: Run, bird: BirdPlugin, base: Path) -> None:
+def test_folder_that_its_owner_made_read_only_is_left_alone(run: Run, bird: BirdPlugin, base: Path, tree: Tree) -> None:
     (base / "settings.json").write_bytes(b"{}")
     base.chmod(0o500)
     bird.edits = (server(base),)
@@ -392,7 +387,18 @@ def test_folder_that_its_owner_made_read_only_is_left_alone(run: Run, bird: Bird
     assert tree(base) == {"settings.json": b"{}"}
 
 
-def test_path_that_is_no_utf8_is_set_up_and_taken_out(run: Run, bird: BirdPlugin, base: Path) -> None:
+def test_file_with_two_names_is_left_and_named(run: Run, bird: BirdPlugin, base: Path, tree: Tree) -> None:
+    (base / "settings.json").write_bytes(b"{}")
+    os.link(base / "settings.json", base / "other name")
+    before = tree(base)
+    bird.edits = (server(base),)
+    result = run("setup", "--yes")
+    assert (result.exit_code, "settings.json: has 2 names (hard links)" in result.output) == (1, True)
+    assert tree(base) == before
+    assert (base / "settings.json").samefile(base / "other name")
+
+
+def test_path_that_is_no_utf8_is_set_up_and_taken_out(run: Run, bird: BirdPlugin, base: Path, tree: Tree) -> None:
     odd = base / os.fsdecode(b"odd\xff\x1b[31m")
     odd.mkdir()
     (odd / "settings.json").write_bytes(b'{"mcpServers": {"memory-plane": {"command": "\\ud800"}}}')
@@ -423,7 +429,7 @@ def test_json_asks_nobody(run: Run, bird: BirdPlugin, base: Path, monkeypatch: p
 
 @pytest.mark.skipif(os.name == "nt", reason="no such limit")
 def test_disk_that_is_full_is_named_and_nothing_is_left(
-    run: Run, bird: BirdPlugin, base: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, bird: BirdPlugin, base: Path, monkeypatch: pytest.MonkeyPatch, tree: Tree
 ) -> None:
     import resource
 

@@ -12,7 +12,7 @@ from memory_plane.integration import Block, Copy, Element, Entry, OwnFile
 from memory_plane.setup import blocks, formats
 from memory_plane.setup.errors import Broken, Kept
 from memory_plane.setup.manifest import Record
-from memory_plane.setup.pointers import MISSING, get, missing, with_value
+from memory_plane.setup.pointers import MISSING, get, missing, same, with_value
 
 FileEdit = Entry | Element | Block | OwnFile | Copy
 
@@ -73,7 +73,7 @@ def same_meaning(path: Path, one: bytes | None, other: bytes | None) -> bool:
         return one is other
     form = formats.of(path)
     try:
-        return bool(_without_empty(form.load(one)) == _without_empty(form.load(other)))
+        return same(_without_empty(form.load(one)), _without_empty(form.load(other)))
     except Broken:
         return one == other
 
@@ -166,7 +166,7 @@ def _written_value(edit: Entry | Element, data: bytes) -> bytes:
         array = get(before, edit.pointer)
         expected = [*([] if array is MISSING else array), edit.value]
         after = form.add(data, edit.pointer, edit.value)
-    if form.load(after) != with_value(before, edit.pointer, expected):
+    if not same(form.load(after), with_value(before, edit.pointer, expected)):
         raise Broken(f"is laid out in a way that cannot be edited safely; add {'.'.join(edit.pointer)} by hand")
     return after
 
@@ -178,10 +178,10 @@ def _dropped(edit: Entry | Element, data: bytes, after: bytes) -> bytes:
     held, left = get(before, edit.pointer), get(now, edit.pointer)
     if isinstance(edit, Element):
         held, left = [*held], [*([] if left is MISSING else left), edit.value]
-        gone = len(left) == len(held) and all(one in held for one in left)
+        gone = len(left) == len(held) and all(any(same(one, each) for each in held) for one in left)
     else:
         gone = left is MISSING
-    if not gone or with_value(now, edit.pointer, get(before, edit.pointer)) != before:
+    if not gone or not same(with_value(now, edit.pointer, get(before, edit.pointer)), before):
         raise Broken(f"is laid out in a way that cannot be edited safely; remove {'.'.join(edit.pointer)} by hand")
     return after
 

@@ -32,6 +32,10 @@ def look(path: Path) -> Found:
     data = read(path)
     try:
         place = path.resolve()
+        if data is not None and (names := place.stat().st_nlink) > 1:
+            raise Kept(
+                f"{path}: has {names} names (hard links), which a change would part; keep one, or make it a link"
+            )
         if data is None:
             _check_owner(_nearest(place))
             return Found(place, None, 0o600)

@@ -26,16 +26,26 @@ class Change:
     mode: int
 
     def diff(self) -> str:
-        """Return the change as a unified diff, secrets cut."""
-        before, after = ((data or b"").decode("utf-8", "replace") for data in (self.found.data, self.after))
-        lines = difflib.unified_diff(
-            before.splitlines(),
-            after.splitlines(),
-            str(self.path) if self.found.data is not None else "/dev/null",
-            str(self.path) if self.after is not None else "/dev/null",
-            lineterm="",
-        )
-        return redact("\n".join(lines))
+        """Return the change as a unified diff: secrets are cut, otherwise no two contents look the same."""
+        before, after = self.found.data, self.after
+        one, other = ("/dev/null" if data is None else str(self.path).replace("\n", "\\n") for data in (before, after))
+        lines = list(difflib.unified_diff(_lines(before), _lines(after), one, other, lineterm=""))
+        text = redact("\n".join(lines or [f"--- {one}", f"+++ {other}"]))
+        return "".join(one if one in "\n\t" else _SIGNS.get(one) or _visible(one) for one in text)
+
+
+_SIGNS = {"\r": "␍", "␍": "⟦240D⟧", "⟦": "⟦27E6⟧"}
+"""How a diff shows the end of a line of Windows, and the signs that it shows other things by."""
+
+
+def _lines(data: bytes | None) -> list[str]:
+    """Split at line feeds alone; what comes after the last says so."""
+    *lines, rest = (data or b"").decode("utf-8", "surrogateescape").split("\n")
+    return [*lines, f"{rest}\n\\ No newline at end of file"] if rest else lines
+
+
+def _visible(one: str) -> str:
+    return one if one.isprintable() else f"⟦{ord(one):02X}⟧"
 
 
 @dataclass(frozen=True, slots=True)

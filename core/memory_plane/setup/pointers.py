@@ -34,6 +34,15 @@ def missing(value: Any, pointer: Sequence[str]) -> int:
     return sum(get(value, pointer[:depth]) is MISSING for depth in range(1, len(pointer)))
 
 
+def same(one: Any, other: Any) -> bool:
+    """Tell whether two parsed values are the same: here a number that is none equals itself, and 1 is not true."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return type(one) is type(other) and bool(one == other or (one != one and other != other))
+
+
 def with_value(value: Any, pointer: Sequence[str], new: Any) -> Any:
     """Return a copy of `value` with `new` at `pointer`."""
     if not pointer:

@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from functools import wraps
 from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from memory_plane.setup.errors import Broken
-from memory_plane.setup.pointers import MISSING, get, with_value
+from memory_plane.setup.pointers import MISSING, get, same, with_value
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def _after_the_mark(edit: Callable[..., bytes]) -> Callable[..., bytes]:
+    """Let an edit see what comes after a byte order mark alone."""
+
+    @wraps(edit)
+    def edited(data: bytes, *arguments: Any, **options: Any) -> bytes:
+        bare = data.removeprefix(_BOM)
+        return data[: len(data) - len(bare)] + edit(bare, *arguments, **options)
+
+    return edited
 
 
 def load(data: bytes) -> Any:
     """Return what a file means; raise `Broken`."""
     try:
-        return tomllib.loads(data.decode())
+        return tomllib.loads(data.removeprefix(_BOM).decode())
     except UnicodeDecodeError:
         raise Broken("is not UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise Broken(f"is no valid TOML: {error}") from None
 
 
+@_after_the_mark
 def put(data: bytes, pointer: Sequence[str], value: Any) -> bytes:
     """Set the value at `pointer`; tables on the way are made, and a new table comes last, in lines of its own."""
     before = load(data)
@@ -45,6 +60,7 @@ def put(data: bytes, pointer: Sequence[str], value: Any) -> bytes:
     return _dumped(document, data)
 
 
+@_after_the_mark
 def add(data: bytes, pointer: Sequence[str], value: Any) -> bytes:
     """Add an element to the end of the array at `pointer`, which is made where it is missing."""
     before = load(data)
@@ -62,6 +78,7 @@ def add(data: bytes, pointer: Sequence[str], value: Any) -> bytes:
     return _dumped(document, data)
 
 
+@_after_the_mark
 def drop(data: bytes, pointer: Sequence[str], element: Any = MISSING, *, made: int = 0) -> bytes:
     """Remove the entry at `pointer`, or one `element` of its array, and the `made` containers that are empty then."""
     held = load(data)
@@ -117,7 +134,7 @@ def _without_lines(data: bytes, pointer: Sequence[str], value: Any) -> bytes | N
     after = (start.removesuffix(newline) if start.endswith(newline * 2) else start) + rest
     held, left = get(load(data), pointer), _held(after, pointer)
     expected = [one for one in held if one != value[0]] or MISSING if isinstance(value, list) else MISSING
-    return after if lines and left == expected else None
+    return after if lines and same(left, expected) else None
 
 
 def _held(data: bytes, pointer: Sequence[str]) -> Any:
@@ -138,7 +155,7 @@ def _newline(data: bytes) -> bytes:
 
 def _means(data: bytes, expected: Any) -> bool:
     try:
-        return bool(load(data) == expected)
+        return same(load(data), expected)
     except Broken:
         return False
 
