@@ -100,7 +100,7 @@ def _lines_of_others(text: str) -> Iterator[str]:
             continue
         else:
             in_page = False
-            if not _ENTRY.match(said) and "⟨external, " not in said and not _NOTHING.fullmatch(said):
+            if not _ENTRY.match(said) and "⟨external" not in said and not _NOTHING.fullmatch(said):
                 yield line
 
 

@@ -223,7 +223,8 @@ agent_heartbeats = Table(
     _may("at", Instant),
 )
 
-# Nodes of the graph; name, type and slug are those of the earliest mention.
+# Nodes of the graph; name, type and slug are those of the earliest mention in words of the user or an agent, or else of
+# the earliest one. `origin` says whose words the name is.
 graph_nodes = Table(
     "graph_nodes",
     metadata,
@@ -232,6 +233,7 @@ graph_nodes = Table(
     _some("type"),
     _some("name"),
     _some("slug"),
+    _some("origin"),
     _some("founded_at", Instant),
     Index("ix_graph_nodes_slug", "slug"),
 )
@@ -260,7 +262,8 @@ mentions = Table(
     sqlite_with_rowid=False,
 )
 
-# The fold of an edge's evidence: the highest probability, the earliest start, and whether the newest word ends it.
+# The fold of an edge's evidence: the most trusted origin, the highest probability, the earliest start, and whether the
+# newest word ends it.
 # `opened_at` and `closed_at` are when it was last said to hold and to have ended, `ended` is the end then given;
 # `valid_until` is empty while it holds.
 graph_edges = Table(
@@ -272,6 +275,7 @@ graph_edges = Table(
     _some("target", Row, ForeignKey("graph_nodes.key")),
     _some("probability", Double),
     _some("method"),
+    _some("origin"),
     _some("known_since", Instant),
     _may("valid_from", Instant),
     _may("valid_until", Instant),
@@ -283,7 +287,7 @@ graph_edges = Table(
     Index("ix_graph_edges_known_since", "known_since"),
 )
 
-# One memory's word on an edge.
+# One memory's word on an edge, with whose words and when.
 graph_evidence = Table(
     "graph_evidence",
     metadata,
@@ -293,6 +297,9 @@ graph_evidence = Table(
     _some("probability", Double),
     _may("valid_from", Instant),
     _may("valid_until", Instant),
+    _some("origin"),
+    _some("at", Instant),
+    Index("ix_graph_evidence_edge_at", "edge", "at"),
     sqlite_with_rowid=False,
 )
 

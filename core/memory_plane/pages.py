@@ -73,11 +73,18 @@ def _shown(text: str | None, limit: int) -> str:
     return escape(_short(text, limit)) or "–"
 
 
-def _told(text: str, limit: int, origin: str, source: str | None) -> str:
-    """What was said; other people's words in quotes that they cannot close, with where they came from."""
-    if origin != "external":
-        return _shown(text, limit)
-    return f"⟨external, {_shown(source, 60)}⟩ “{_shown(text.translate(_QUOTES), limit)}”"
+def fenced(text: str, limit: int, source: str = "") -> str:
+    """Return other people's words as one line of Markdown, in quotes that they cannot close, with where they came from.
+
+    At most `limit` characters of them are shown, besides what `escape` adds.
+    """
+    where = f", {_shown(source, 60)}" if source else ""
+    return f"⟨external{where}⟩ “{_shown(text.translate(_QUOTES), limit)}”"
+
+
+def told(text: str, limit: int, origin: str, source: str = "") -> str:
+    """Return what was said as one line of Markdown; the words of other people fenced."""
+    return fenced(text, limit, source) if origin == "external" else _shown(text, limit)
 
 
 def _when(at: datetime, zone: tzinfo | None) -> str:
@@ -177,12 +184,18 @@ def _item_lines(items: Sequence[OpenItem], limit: int, now: datetime, zone: tzin
             _start(item) if starts[_start(item)] == 1 else _shown(item.id, 80),
             _shown(item.kind, 20),
             _due(item, now, zone),
-            f"{_shown(item.owner or item.agent, 40)}{f' → {_shown(item.to, 40)}' if item.to else ''}",
-            _shown(item.project, 40) if item.project else "",
-            _told(item.text, limit, item.origin, f"via {item.agent}"),
+            whose(item),
+            told(item.project, 40, item.origin) if item.project else "",
+            told(item.text, limit, item.origin, f"via {item.agent}"),
         )
         for item in items
     ]
+
+
+def whose(item: OpenItem) -> str:
+    """Return who owes an item to whom as Markdown; names may stand in its text, so those of other people are fenced."""
+    names = _short(item.owner or item.agent, 40) + (f" → {_short(item.to, 40)}" if item.to else "")
+    return told(names, 83, item.origin if item.owner or item.to else "agent")
 
 
 def _start(item: OpenItem) -> str:
@@ -196,14 +209,19 @@ def _due(item: OpenItem, now: datetime, zone: tzinfo | None) -> str:
 
 
 def _thought_line(thought: Thought, limit: int, zone: tzinfo | None, reason: str = "") -> str:
-    told = _told(thought.text, limit, thought.origin, f"via {thought.agent}")
-    return _line(_when(thought.created_at, zone), _shown(thought.agent, 40), _shown(thought.kind, 20), told, reason)
+    said = told(thought.text, limit, thought.origin, f"via {thought.agent}")
+    return _line(_when(thought.created_at, zone), _shown(thought.agent, 40), _shown(thought.kind, 20), said, reason)
 
 
 def _edge_line(edge: Edge, zone: tzinfo | None) -> str:
-    said = f"{_shown(edge.source.name, 60)} {_shown(edge.relation, 40)} {_shown(edge.target.name, 60)}"
     until = f"until {_when(edge.valid_until, zone)}" if edge.valid_until else ""
-    return _line(said, f"{edge.probability:.2f}", _shown(edge.method, 20), until)
+    return _line(linked(edge), f"{edge.probability:.2f}", _shown(edge.method, 20), until)
+
+
+def linked(edge: Edge) -> str:
+    """Return what an edge says as one line of Markdown; fenced where only other people say so."""
+    parts = ((edge.source.name, 60), (edge.relation, 40), (edge.target.name, 60))
+    return told(" ".join(_short(text, limit) or "–" for text, limit in parts), 170, edge.origin)
 
 
 def _line(*parts: str) -> str:
@@ -240,14 +258,19 @@ def _current(facts: Iterable[Fact], now: datetime) -> list[Fact]:
 
 def _subject(facts: Sequence[Fact], zone: tzinfo | None) -> Iterator[str]:
     """One entry a fact; the first one carries the heading, so that no heading stands alone."""
-    before = f"\n\n## {_shown(facts[0].subject, 80)}\n"
+    foreign = all(fact.origin == "external" for fact in facts)
+    before = f"\n\n## {told(facts[0].subject, 80, 'external' if foreign else 'agent')}\n"
     for fact in facts[:_FACTS_A_SUBJECT]:
         sure = f"{fact.confidence:.2f} sure" if fact.confidence < 1 else ""
-        told = _told(fact.value, 300, fact.origin, fact.source or f"via {fact.agent}")
-        source = _shown(fact.source, 80) if fact.source else ""
-        said = f"{_shown(fact.key, 60)}: {told}"
+        source = _shown(fact.source, 80) if fact.source and fact.origin != "external" else ""
+        said = told(stated(fact), 360, fact.origin, fact.source or f"via {fact.agent}")
         yield before + _line(said, sure, _when(fact.valid_from, zone)[:10], _shown(fact.agent, 40), source)
         before = ""
+
+
+def stated(fact: Fact) -> str:
+    """Return key and value of a fact, both shortened."""
+    return f"{_short(fact.key, 60) or '–'}: {_short(fact.value, 300) or '–'}"
 
 
 # --- brief/<agent>.md --------------------------------------------------------------------------------------------
@@ -270,11 +293,11 @@ def brief_page(
     if not (awake or others or beats):
         return f"Nothing new for {_shown(agent, 40)}.\n"
     open_items = _item_lines(awake, 120, now, zone)
-    told = [_thought_line(thought, 120, zone, _why(thought)) for thought in _ranked(others)]
+    heard = [_thought_line(thought, 120, zone, _why(thought)) for thought in _ranked(others)]
     doing = [_line(_shown(beat.agent, 40), _shown(beat.focus, 80), _shown(beat.project, 40)) for beat in beats]
     sections = (
         _Section("\n\n## Open for you\n", open_items, len(open_items)),
-        _Section("\n\n## From the others\n", told, len(told)),
+        _Section("\n\n## From the others\n", heard, len(heard)),
         _Section("\n\n## What the others do\n", doing, len(doing)),
     )
     return _page(f"# For {_shown(agent, 40)}: {NOTICE}", sections, BRIEF_BYTES, _bytes)
@@ -287,9 +310,9 @@ def _ranked(thoughts: Sequence[Thought]) -> list[Thought]:
 
 
 def _why(thought: Thought) -> str:
-    """Return the reason, unless it is only what kind of thought it is."""
+    """Return the reason, unless it is only what kind of thought it is; it may name what the thought does."""
     known = thought.reason in ("", f"a {thought.kind}")
-    return "" if known else f"why: {_shown(thought.reason, 60)}"
+    return "" if known else f"why: {told(thought.reason, 60, thought.origin)}"
 
 
 # --- local-cache.json --------------------------------------------------------------------------------------------

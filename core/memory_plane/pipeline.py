@@ -20,7 +20,17 @@ from memory_plane.recall.candidates import Candidates, Known, candidates, outdat
 from memory_plane.store import corrections, cursors, derivations, enrichment, feed, log, operations
 from memory_plane.store.codec import Derivation
 from memory_plane.store.feed import NOTHING, Delivery
-from memory_plane.types import AgentContext, Candidate, Classification, Extraction, Memory, Node, Operation, Receipt
+from memory_plane.types import (
+    AgentContext,
+    Candidate,
+    Classification,
+    Extraction,
+    Memory,
+    Node,
+    Operation,
+    Origin,
+    Receipt,
+)
 
 if TYPE_CHECKING:
     from memory_plane.plugins import PluginManager
@@ -129,7 +139,7 @@ class Pipeline:
         with self._database.reading() as connection:
             known = candidates(connection, memory, found.mentions)
             classified = self._plugins.classify(memory, found, known.found)
-            nodes = _nodes(classified[1] if classified else Classification(), known.known)
+            nodes = _nodes(classified[1] if classified else Classification(), known.known, memory.origin)
             agents = attention.contexts(connection, memory, nodes, known.known, self._interests)
         routed = self._plugins.route(memory, nodes, agents) if agents else None
         said = dict(extractions), dict([classified] if classified else []), dict([routed] if routed else [])
@@ -265,7 +275,7 @@ class Pipeline:
         found = reduce(unite, (one.extraction for one in inline if one.extraction is not None), Extraction())
         classification = next((one.classification for one in inline if one.classification), Classification())
         known = candidates(connection, memory, found.mentions)
-        nodes = _nodes(classification, known.known)
+        nodes = _nodes(classification, known.known, memory.origin)
         agents = attention.contexts(connection, memory, nodes, known.known, self._interests)
         return found, known.found, nodes, agents
 
@@ -303,14 +313,15 @@ class Pipeline:
         return answer and answer[1]
 
 
-def _nodes(classification: Classification, known: dict[str, Known]) -> list[Node]:
+def _nodes(classification: Classification, known: dict[str, Known], origin: Origin) -> list[Node]:
     """Return the nodes that a memory names: known ones, and those it founds."""
     nodes: dict[str, Node] = {}
     for one in classification.resolutions:
         if one.node in known:
             nodes[one.node] = known[one.node].node
         else:
-            nodes.setdefault(one.node, Node(id=one.node, type=one.mention.type, name=one.mention.text))
+            mention = one.mention
+            nodes.setdefault(one.node, Node(id=one.node, type=mention.type, name=mention.text, origin=origin))
     return list(nodes.values())
 
 

@@ -149,13 +149,18 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """One person, organisation, project … `slug` such as `node:person:rob` is for display only."""
+    """One person, organisation, project … `slug` such as `node:person:rob` is for display only.
+
+    `origin`: whose words its name is, those of other people unless the user or an agent said it too; aliases may be
+    anybody's.
+    """
 
     id: str
     type: str
     name: str
     slug: str = ""
     aliases: tuple[str, ...] = ()
+    origin: Origin = "external"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +244,10 @@ class Vectors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """An edge with its evidence (memory ids, newest first, at most 5) and both of its times."""
+    """An edge with its evidence (memory ids, newest first, at most 5) and both of its times.
+
+    `origin` is the most trusted one of its evidence: `external` where only words of other people say so.
+    """
 
     source: Node
     relation: str
@@ -250,6 +258,7 @@ class Edge:
     known_since: datetime
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    origin: Origin = "external"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ PART_SCORE = 0.6
 
 _nodes, _aliases, _mentions, _edges = models.graph_nodes, models.aliases, models.mentions, models.graph_edges
 _named = Prepared(
-    select(_nodes.c.key, _nodes.c.id, _nodes.c.type, _nodes.c.name, _aliases.c.part)
+    select(_nodes.c.key, _nodes.c.id, _nodes.c.type, _nodes.c.name, _nodes.c.origin, _aliases.c.part)
     .join(_aliases, _aliases.c.node == _nodes.c.key)
     .where(_aliases.c.name == bindparam("name"))
     .order_by(_aliases.c.part, _nodes.c.key.desc())
@@ -101,9 +101,9 @@ def outdated(connection: Connection, asked: Candidates) -> bool:
 
 def _look_up(connection: Connection, name: str, known: dict[str, Known]) -> list[tuple[Known, bool]]:
     options = []
-    for key, id, type_, label, part in _named.all(connection, name=name):
+    for key, id, type_, label, origin, part in _named.all(connection, name=name):
         if id not in known:
-            known[id] = _recall(connection, Known(key, Node(id=id, type=type_, name=label)))
+            known[id] = _recall(connection, Known(key, Node(id=id, type=type_, name=label, origin=origin)))
         options.append((known[id], part))
     return options
 

@@ -17,23 +17,32 @@ from memory_plane.types import Edge, Graph, Node
 EVIDENCE = 5
 """How many memory ids an edge shows as its evidence."""
 
+_METHODS = 4
+"""By how many methods one memory may say the same of an edge before fewer memories are shown."""
+
 LATELY = 2_000
 """How many of the newest thoughts of all agents are looked through for those of one."""
 
 _nodes, _aliases, _edges = models.graph_nodes, models.aliases, models.graph_edges
 _evidence, _mentions, _attention = models.graph_evidence, models.mentions, models.attention
+_source, _target = _nodes.alias("source_node"), _nodes.alias("target_node")
+# Row numbers are those of one store: what is the same everywhere tells edges of one moment apart.
+_told_apart = (_source.c.id, _edges.c.relation, _target.c.id)
+_all_edges = (
+    select(_edges).join(_source, _source.c.key == _edges.c.source).join(_target, _target.c.key == _edges.c.target)
+)
 _proof = Prepared(
     select(models.operations.c.id)
     .join(_evidence, _evidence.c.seq == models.operations.c.seq)
     .where(_evidence.c.edge == bindparam("edge"))
-    .order_by(_evidence.c.seq.desc())
-    .limit(EVIDENCE)
+    .order_by(_evidence.c.at.desc(), models.operations.c.id.desc())
+    .limit(_METHODS * EVIDENCE)
 )
 _some_keys: BindParameter[list[int]] = bindparam("keys", expanding=True)
 _by_key = select(_nodes).where(_nodes.c.key.in_(_some_keys))
 _names = select(_aliases.c.node, _aliases.c.name).where(_aliases.c.node.in_(_some_keys), ~_aliases.c.part)
 _lately = (
-    select(models.thoughts.c.seq, models.thoughts.c.agent)
+    select(models.thoughts.c.seq, models.thoughts.c.agent, models.thoughts.c.at)
     .where(models.thoughts.c.visible)
     .order_by(models.thoughts.c.at.desc())
     .limit(LATELY)
@@ -44,12 +53,14 @@ _named_lately = Prepared(
     .join(_lately, _lately.c.seq == _mentions.c.seq)
     .join(_nodes, _nodes.c.key == _mentions.c.node)
     .where(_lately.c.agent == bindparam("agent"), _nodes.c.type == bindparam("kind"))
-    .group_by(_mentions.c.node)
-    .order_by(func.max(_mentions.c.seq).desc())
+    .group_by(_mentions.c.node, _nodes.c.id)
+    .order_by(func.max(_lately.c.at).desc(), _nodes.c.id)
     .limit(bindparam("limit"))
 )
-# This, not a stored number, is the same wherever and whenever it is asked.
-_age = func.row_number().over(partition_by=_nodes.c.slug, order_by=(_nodes.c.founded_at, _nodes.c.id))
+# This, not a stored number, is the same wherever and whenever it is asked; words of other people take no number away.
+_age = func.row_number().over(
+    partition_by=_nodes.c.slug, order_by=(_nodes.c.origin == "external", _nodes.c.founded_at, _nodes.c.id)
+)
 _by_age = select(_nodes.c.key, _age).where(_nodes.c.slug.in_(bindparam("slugs", expanding=True)))
 
 
@@ -61,7 +72,7 @@ def newest(connection: Connection, now: datetime, limit: int) -> tuple[Edge, ...
 def around(connection: Connection, nodes: Sequence[int], at: datetime, limit: int) -> Graph:
     """Return the edges that touch these nodes and hold at a time, the most probable first."""
     touching = or_(_edges.c.source.in_(nodes), _edges.c.target.in_(nodes))
-    edges = _most_probable(connection, select(_edges).where(touching, _holds(at)), limit)
+    edges = _most_probable(connection, _all_edges.where(touching, _holds(at)), limit)
     return _as_graph(connection, edges, nodes[:limit])
 
 
@@ -76,7 +87,7 @@ def attended(connection: Connection, agent: str, minimum: float, at: datetime, l
     named = select(_mentions.c.node).where(_mentions.c.seq.in_(memories)).distinct().limit(4 * limit)
     nodes = list(connection.execute(named).scalars())
     between = and_(_edges.c.source.in_(nodes), _edges.c.target.in_(nodes))
-    edges = _most_probable(connection, select(_edges).where(between, _holds(at)), limit)
+    edges = _most_probable(connection, _all_edges.where(between, _holds(at)), limit)
     return _as_graph(connection, edges, nodes[:limit])
 
 
@@ -110,6 +121,7 @@ def nodes(connection: Connection, keys: Iterable[int]) -> dict[int, Node]:
             name=row.name,
             slug=f"node:{row.slug}{'' if ranks[row.key] == 1 else f'-{ranks[row.key]}'}",
             aliases=tuple(sorted(name for name in aliases.get(row.key, ()) if name != folded(row.name))),
+            origin=row.origin,
         )
         for row in rows
     }
@@ -123,7 +135,7 @@ def _by_slug(connection: Connection, slug: str) -> list[int]:
 
 
 def _ranks(connection: Connection, slugs: set[str]) -> dict[int, int]:
-    """Number the nodes of one slug by age."""
+    """Number the nodes of one slug by age, those that only other people named last."""
     return {key: rank for key, rank in connection.execute(_by_age, {"slugs": list(slugs)})}
 
 
@@ -134,15 +146,14 @@ def _holds(at: Any) -> Any:
 
 
 _newest = Prepared(
-    select(_edges)
-    .where(_holds(bindparam("now")))
-    .order_by(_edges.c.known_since.desc(), _edges.c.key.desc())
+    _all_edges.where(_holds(bindparam("now")))
+    .order_by(_edges.c.known_since.desc(), *_told_apart)
     .limit(bindparam("limit"))
 )
 
 
 def _most_probable(connection: Connection, chosen: Select[Any], limit: int) -> tuple[Edge, ...]:
-    ordered = chosen.order_by(_edges.c.probability.desc(), _edges.c.known_since.desc(), _edges.c.key).limit(limit)
+    ordered = chosen.order_by(_edges.c.probability.desc(), _edges.c.known_since.desc(), *_told_apart).limit(limit)
     return _as_edges(connection, connection.execute(ordered).all())
 
 
@@ -155,10 +166,11 @@ def _as_edges(connection: Connection, rows: Sequence[Any]) -> tuple[Edge, ...]:
             target=ends[row.target],
             probability=row.probability,
             method=row.method,
-            evidence=tuple(id for (id,) in _proof.all(connection, edge=row.key)),
+            evidence=tuple(dict.fromkeys(id for (id,) in _proof.all(connection, edge=row.key)))[:EVIDENCE],
             known_since=row.known_since,
             valid_from=row.valid_from,
             valid_until=row.valid_until,
+            origin=row.origin,
         )
         for row in rows
     )

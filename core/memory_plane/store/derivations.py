@@ -12,7 +12,7 @@ from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.store import attention, cursors, graph, items, log, marks
 from memory_plane.store.codec import Derivation, decode, encode
-from memory_plane.types import Memory, Mention
+from memory_plane.types import Memory, Mention, Origin
 
 _derivations = models.derivations
 _visible = {
@@ -113,7 +113,7 @@ def _number(connection: Connection) -> int:
 def fold(connection: Connection, seq: int, memory: Memory, at: datetime, derivation: Derivation) -> None:
     """Bring the derived tables up to date with one answer."""
     if derivation.classification is not None:
-        graph.apply(connection, seq, at, derivation.classification, derivation.plugin)
+        graph.apply(connection, seq, at, derivation.classification, derivation.plugin, origin=memory.origin)
     if derivation.extraction is not None:
         for item in derivation.extraction.items[:1]:
             items.open_derived(connection, seq, item, derivation.plugin, marks.read(connection, memory.id))
@@ -173,30 +173,30 @@ def discard(connection: Connection, seq: int) -> None:
 Place = tuple[int, int, str]
 
 
-class _Settled(dict[int, tuple[dict[Place, list[Mention]], datetime]]):
-    """The mentions of each memory by place, and its time; read once, since many nodes may have one memory left."""
+class _Settled(dict[int, tuple[dict[Place, list[Mention]], Origin, datetime]]):
+    """The mentions of each memory by place, its origin and its time; read once: many nodes may have one memory left."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__()
         self._connection = connection
 
-    def __missing__(self, seq: int) -> tuple[dict[Place, list[Mention]], datetime]:
+    def __missing__(self, seq: int) -> tuple[dict[Place, list[Mention]], Origin, datetime]:
         found = log.memory(self._connection, seq)
         assert found is not None
         places: dict[Place, list[Mention]] = {}
         for answer in read(self._connection, seq, found[0]):
             for one in answer.classification.resolutions if answer.classification else ():
                 places.setdefault((one.mention.start, one.mention.end, one.node), []).append(one.mention)
-        self[seq] = places, found[1]
+        self[seq] = places, found[0].origin, found[1]
         return self[seq]
 
 
 def _rename(connection: Connection, node: int, settled: _Settled) -> None:
     """Name a node by the earliest of the mentions that are left."""
-    mentions: list[Mention] = []
+    mentions: list[tuple[Mention, Origin]] = []
     moment = None
     for seq, start, end, id in graph.earliest(connection, node):
-        places, moment = settled[seq]
-        mentions += places.get((start, end, id), ())
+        places, origin, moment = settled[seq]
+        mentions += [(mention, origin) for mention in places.get((start, end, id), ())]
     if mentions and moment is not None:
         graph.rename(connection, node, mentions, moment)

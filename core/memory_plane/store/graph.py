@@ -1,7 +1,8 @@
 """The graph tables as a fold of classifications: nodes, aliases, mentions, edges and their evidence.
 
-Each rule gives the same result in any order: a node is named by its earliest mention, an alias counts its mentions, an
-edge keeps its highest probability, its earliest start and its newest word on whether it still holds.
+Each rule gives the same result in any order: a node is named by its earliest mention that is not in words of other
+people, or else by its earliest; an alias counts its mentions; an edge keeps its most trusted origin, its highest
+probability, its earliest start and its newest word on whether it still holds.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.store.names import folded
-from memory_plane.types import Classification, Link, Mention, Resolution
+from memory_plane.types import ORIGINS, Classification, Mention, Origin, Resolution
 
 _nodes, _aliases, _mentions = models.graph_nodes, models.aliases, models.mentions
 _edges, _evidence = models.graph_edges, models.graph_evidence
 _by_id = Prepared(select(_nodes).where(_nodes.c.id == bindparam("id")))
-_add_node = Prepared(insert(_nodes).returning(_nodes.c.key), "id", "type", "name", "slug", "founded_at")
+_add_node = Prepared(insert(_nodes).returning(_nodes.c.key), "id", "type", "name", "slug", "origin", "founded_at")
 _add_mention = Prepared(insert(_mentions))
 _in_memory = Prepared(
     select(_mentions.c.start, _mentions.c.end, _mentions.c.node, _nodes.c.id)
@@ -51,6 +52,7 @@ _add_edge = Prepared(
     insert(_edges).returning(_edges.c.key), *(column.name for column in _edges.c if column is not _edges.c.key)
 )
 _add_word = Prepared(lambda insert: insert(_evidence).on_conflict_do_nothing())
+_TRUST: dict[Origin, int] = {origin: rank for rank, origin in enumerate(ORIGINS)}
 _UNWORDED = re.compile(r"[\W_]+")
 
 
@@ -60,7 +62,9 @@ def _count_alias(insert: Any) -> Any:
     return insert(_aliases).on_conflict_do_update(index_elements=["name", "node", "part"], set_=more)
 
 
-def apply(connection: Connection, seq: int, at: datetime, found: Classification, method: str) -> None:
+def apply(
+    connection: Connection, seq: int, at: datetime, found: Classification, method: str, *, origin: Origin
+) -> None:
     """Fold one plugin's classification of the memory in this row.
 
     A span means what was said of it first, and links join only nodes that the memory names, so that the graph comes
@@ -73,7 +77,7 @@ def apply(connection: Connection, seq: int, at: datetime, found: Classification,
         place = _place(one.mention.start, one.mention.end, one.node)
         if place not in meant:
             fresh.setdefault(place, one)
-    keys = {row.id: row.node for row in named} | _settle_nodes(connection, at, list(fresh.values()))
+    keys = {row.id: row.node for row in named} | _settle_nodes(connection, at, origin, list(fresh.values()))
     _add_mentions(connection, seq, fresh.values(), keys)
     meant |= {place: one.node for place, one in fresh.items()}
     for one in found.resolutions:
@@ -81,7 +85,8 @@ def apply(connection: Connection, seq: int, at: datetime, found: Classification,
     for link in found.links:
         ends = keys.get(link.source), keys.get(link.target)
         if ends[0] is not None and ends[1] is not None and ends[0] != ends[1]:
-            _add_evidence(connection, seq, at, ends[0], ends[1], link, method)
+            word = _Word(method, link.probability, at, link.valid_from, link.valid_until, origin)
+            _add_evidence(connection, seq, ends[0], link.relation, ends[1], word)
 
 
 def remove(connection: Connection, seq: int, found: Sequence[Classification]) -> list[int]:
@@ -101,25 +106,29 @@ def remove(connection: Connection, seq: int, found: Sequence[Classification]) ->
 
 
 def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int, str]]:
-    """Yield (row, start, end, id) of the mentions that may name a node: all those of its earliest moment."""
-    at = (
-        select(func.min(models.effective()))
-        .join(_mentions, _mentions.c.seq == models.operations.c.seq)
-        .where(_mentions.c.node == node)
-        .scalar_subquery()
-    )
-    first = (
+    """Yield (row, start, end, id) of the mentions that may name a node: all those of its earliest moment.
+
+    Words of other people count only where there are no others.
+    """
+    foreign = func.coalesce(models.thoughts.c.origin, models.facts.c.origin) == "external"
+    named = (
         select(_mentions.c.seq, _mentions.c.start, _mentions.c.end, _nodes.c.id)
         .join(models.operations, models.operations.c.seq == _mentions.c.seq)
         .join(_nodes, _nodes.c.key == _mentions.c.node)
-        .where(_mentions.c.node == node, models.effective() == at)
+        .outerjoin(models.thoughts, models.thoughts.c.seq == _mentions.c.seq)
+        .outerjoin(models.facts, models.facts.c.seq == _mentions.c.seq)
+        .where(_mentions.c.node == node)
     )
-    yield from connection.execute(first)
+    best = named.with_only_columns(foreign, models.effective()).order_by(foreign, models.effective()).limit(1)
+    moment = connection.execute(best).first()
+    if moment is not None:
+        yield from connection.execute(named.where(foreign == moment[0], models.effective() == moment[1]))
 
 
-def rename(connection: Connection, node: int, mentions: Iterable[Mention], at: datetime) -> None:
+def rename(connection: Connection, node: int, mentions: Iterable[tuple[Mention, Origin]], at: datetime) -> None:
     """Name a node anew after one of its mentions was taken away."""
-    _name(connection, node, min(mentions, key=lambda mention: _rank(mention.text, mention.type)), at)
+    mention, origin = min(mentions, key=lambda one: _rank(one[1], at, one[0].text, one[0].type))
+    _name(connection, node, mention, origin, at)
 
 
 def slug(type_: str, name: str) -> str:
@@ -138,36 +147,41 @@ def alias_names(text: str, type_: str) -> Iterable[tuple[str, bool]]:
             yield from ((word, True) for word in dict.fromkeys((words[0], words[-1])))
 
 
-def _settle_nodes(connection: Connection, at: datetime, resolutions: Sequence[Resolution]) -> dict[str, int]:
+def _settle_nodes(
+    connection: Connection, at: datetime, origin: Origin, resolutions: Sequence[Resolution]
+) -> dict[str, int]:
     """Make the nodes that are new, rename those whose earliest mention this is; return row numbers by id."""
+
+    def rank(mention: Mention) -> Any:
+        return _rank(origin, at, mention.text, mention.type)
+
     first: dict[str, Mention] = {}
     for one in resolutions:
-        known = first.get(one.node)
-        if known is None or _rank(one.mention.text, one.mention.type) < _rank(known.text, known.type):
-            first[one.node] = one.mention
+        first[one.node] = min(first.get(one.node, one.mention), one.mention, key=rank)
     keys: dict[str, int] = {}
     for id, mention in first.items():
         row = _by_id.first(connection, id=id)
         if row is None:
-            keys[id] = _add_node.scalar(connection, id=id, **_named(mention, at))
+            keys[id] = _add_node.scalar(connection, id=id, **_named(mention, origin, at))
             continue
         keys[id] = row.key
-        if (at, *_rank(mention.text, mention.type)) < (row.founded_at, *_rank(row.name, row.type)):
-            _name(connection, row.key, mention, at)
+        if rank(mention) < _rank(row.origin, row.founded_at, row.name, row.type):
+            _name(connection, row.key, mention, origin, at)
     return keys
 
 
-def _rank(name: str, type_: str) -> tuple[int, str, str]:
-    """Which of the mentions of one moment names a node: the longest, else the first in the alphabet."""
-    return (-len(name), name, type_)
+def _rank(origin: Origin, at: datetime, name: str, type_: str) -> tuple[bool, datetime, int, str, str, int]:
+    """Which mention names a node: one that is not of other people, the earliest, the longest, first in the alphabet."""
+    return (origin == "external", at, -len(name), name, type_, _TRUST[origin])
 
 
-def _name(connection: Connection, node: int, mention: Mention, at: datetime) -> None:
-    connection.execute(update(_nodes).where(_nodes.c.key == node).values(**_named(mention, at)))
+def _name(connection: Connection, node: int, mention: Mention, origin: Origin, at: datetime) -> None:
+    connection.execute(update(_nodes).where(_nodes.c.key == node).values(**_named(mention, origin, at)))
 
 
-def _named(mention: Mention, at: datetime) -> dict[str, Any]:
-    return {"type": mention.type, "name": mention.text, "slug": slug(mention.type, mention.text), "founded_at": at}
+def _named(mention: Mention, origin: Origin, at: datetime) -> dict[str, Any]:
+    names = {"type": mention.type, "name": mention.text, "slug": slug(mention.type, mention.text)}
+    return {**names, "origin": origin, "founded_at": at}
 
 
 def _add_mentions(connection: Connection, seq: int, fresh: Iterable[Resolution], keys: Mapping[str, int]) -> None:
@@ -203,25 +217,15 @@ def _drop_if_unnamed(connection: Connection, node: int) -> bool:
     return True
 
 
-def _add_evidence(
-    connection: Connection, seq: int, at: datetime, source: int, target: int, link: Link, method: str
-) -> None:
-    row = _edge.first(connection, from_node=source, label=link.relation, to_node=target)
+def _add_evidence(connection: Connection, seq: int, source: int, relation: str, target: int, word: _Word) -> None:
+    row = _edge.first(connection, from_node=source, label=relation, to_node=target)
     known = None if row is None else row._asdict()
-    values = _folded_edge(known, _Word(method, link.probability, at, link.valid_from, link.valid_until))
+    values = _folded_edge(known, word)
     if known is None:
-        key = _add_edge.scalar(connection, source=source, relation=link.relation, target=target, **values)
+        key = _add_edge.scalar(connection, source=source, relation=relation, target=target, **values)
     else:
         key = known["key"]
-    new = _add_word.run(
-        connection,
-        edge=key,
-        seq=seq,
-        method=method,
-        probability=link.probability,
-        valid_from=link.valid_from,
-        valid_until=link.valid_until,
-    )
+    new = _add_word.run(connection, edge=key, seq=seq, **{name: getattr(word, name) for name in _Word.__slots__})
     if known is not None and new and any(known[name] != value for name, value in values.items()):
         connection.execute(update(_edges).where(_edges.c.key == key).values(**values))
 
@@ -229,15 +233,7 @@ def _add_evidence(
 def _remove_evidence(connection: Connection, seq: int, edge: int) -> None:
     connection.execute(delete(_evidence).where(_evidence.c.edge == edge, _evidence.c.seq == seq))
     values: dict[str, Any] | None = None
-    columns = (
-        _evidence.c.method,
-        _evidence.c.probability,
-        models.effective(),
-        _evidence.c.valid_from,
-        _evidence.c.valid_until,
-    )
-    words = select(*columns).join(_evidence, _evidence.c.seq == models.operations.c.seq).where(_evidence.c.edge == edge)
-    for word in connection.execute(words):
+    for word in connection.execute(_words, {"edge": edge}):
         values = _folded_edge(values, _Word(*word))
     if values is None:
         connection.execute(delete(_edges).where(_edges.c.key == edge))
@@ -254,13 +250,20 @@ class _Word:
     at: datetime
     valid_from: datetime | None
     valid_until: datetime | None
+    origin: Origin
+
+
+# In the order of the fields of `_Word`.
+_words = select(*(_evidence.c[name] for name in _Word.__slots__)).where(_evidence.c.edge == bindparam("edge"))
 
 
 def _folded_edge(known: Mapping[Any, Any] | None, word: _Word) -> dict[str, Any]:
     """Add one word to what an edge's row holds."""
     opened, closing = (word.at, None) if word.valid_until is None else (None, (word.at, word.valid_until))
     best, since, start = (word.probability, word.method), word.at, word.valid_from
+    origin = word.origin
     if known is not None:
+        origin = min(origin, known["origin"], key=_TRUST.__getitem__)
         best = max(best, (known["probability"], known["method"]))
         since = min(since, known["known_since"])
         start = min(filter(None, (start, known["valid_from"])), default=None)
@@ -272,6 +275,7 @@ def _folded_edge(known: Mapping[Any, Any] | None, word: _Word) -> dict[str, Any]
     return {
         "probability": best[0],
         "method": best[1],
+        "origin": origin,
         "known_since": since,
         "valid_from": start,
         "valid_until": ended if over else None,

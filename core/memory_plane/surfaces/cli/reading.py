@@ -96,10 +96,10 @@ def _print_graph(session: Session, found: Graph) -> None:
     if found.edges:
         _print_edges(session, found)
     linked = {node.id for edge in found.edges for node in (edge.source, edge.target)}
-    alone = [(node.name, node.type, node.slug) for node in found.nodes if node.id not in linked]
+    alone = [(node.name, node.type, node.origin, node.slug) for node in found.nodes if node.id not in linked]
     if alone:
         click.echo()
-        print_table(("NAME", "TYPE", "SLUG"), alone, empty="")
+        print_table(("NAME", "TYPE", "ORIGIN", "SLUG"), alone, empty="")
     if found.attention:
         click.echo()
         print_table(
@@ -111,7 +111,7 @@ def _print_graph(session: Session, found: Graph) -> None:
 
 def _print_edges(session: Session, found: Graph) -> None:
     print_table(
-        ("SOURCE", "RELATION", "TARGET", "SURE", "BY", "SINCE"),
+        ("SOURCE", "RELATION", "TARGET", "SURE", "BY", "ORIGIN", "SINCE"),
         (
             (
                 e.source.name,
@@ -119,6 +119,7 @@ def _print_edges(session: Session, found: Graph) -> None:
                 e.target.name,
                 e.probability,
                 e.method,
+                e.origin,
                 session.local(e.valid_from or e.known_since),
             )
             for e in found.edges

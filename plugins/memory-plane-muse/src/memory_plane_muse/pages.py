@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from memory_plane.pages import NOTICE, escape
+from memory_plane.pages import NOTICE, linked, stated, told, whose
+from memory_plane.store.graph import slug
 from memory_plane.types import Edge, Fact, Node, OpenItem, Snapshot, Thought, View
 from memory_plane_muse.agents import MUSE
 from memory_plane_muse.notes import ME
@@ -16,19 +18,24 @@ BYTES = 4 * 1024
 """How large a page may be."""
 
 _FACTS, _EDGES, _ITEMS, _HEARD = 20, 12, 10, 12
-_QUOTES = str.maketrans("“”", '""')
 
 
 def pages(snapshot: Snapshot) -> Iterator[View]:
     """Yield a page for each person, bounded and the same bytes for the same state."""
-    for person in snapshot.people(MUSE):
-        if person.name.casefold() == ME:
-            continue
-        name = person.slug.removeprefix("node:person:") or person.id
-        yield View(path=Path(FOLDER, f"{name}.md"), text=_page(snapshot, person))
+    people = [person for person in snapshot.people(MUSE) if person.name.casefold() != ME]
+    named = Counter(slug(person.type, person.name) for person in people)
+    pages: dict[Path, View] = {}
+    for person in people:
+        name = slug(person.type, person.name)
+        # A number would change with every older namesake that another machine knows; an id is the same everywhere.
+        apart = person.id[:8] if named[name] > 1 or person.slug != f"node:{name}" else ""
+        file = "-".join(filter(None, (name.partition(":")[2], apart)))
+        path = Path(FOLDER, f"{file}.md")
+        pages[path] = View(path=path, text=_page(snapshot, person, f" ({apart})" if apart else ""))
+    yield from pages.values()
 
 
-def _page(snapshot: Snapshot, person: Node) -> str:
+def _page(snapshot: Snapshot, person: Node, apart: str) -> str:
     names = {name.casefold() for name in (person.name, *person.aliases)}
     graph, heard = snapshot.person(person.id), snapshot.about(person.id)
     facts = [fact for fact in snapshot.facts() if fact.subject.casefold() in names]
@@ -41,7 +48,7 @@ def _page(snapshot: Snapshot, person: Node) -> str:
         ("Connections", map(_edge, graph.edges[:_EDGES] if graph else ())),
         ("Heard", (_thought(thought) for thought in heard[:_HEARD] if thought.id not in open_ids)),
     )
-    return _fitting(f"# {_shown(person.name, 80)}: {NOTICE}", sections)
+    return _fitting(f"# {told(person.name, 80, person.origin)}{apart}: {NOTICE}", sections)
 
 
 def _concerns(item: OpenItem, names: set[str]) -> bool:
@@ -65,32 +72,19 @@ def _fitting(title: str, sections: Sequence[tuple[str, Iterable[str]]]) -> str:
 
 def _item(item: OpenItem) -> str:
     due = f"due {_when(item.due_at)}" if item.due_at else ""
-    owner = f"{_shown(item.owner or item.agent, 40)}{f' → {_shown(item.to, 40)}' if item.to else ''}"
-    return _line(item.id[:8], item.kind, due, owner, _told(item.text, item.origin))
+    return _line(item.id[:8], item.kind, due, whose(item), told(item.text, 200, item.origin))
 
 
 def _fact(fact: Fact) -> str:
-    return _line(f"{_shown(fact.key, 60)}: {_told(fact.value, fact.origin)}", _when(fact.valid_from)[:10])
+    return _line(told(stated(fact), 260, fact.origin), _when(fact.valid_from)[:10])
 
 
 def _edge(edge: Edge) -> str:
-    said = f"{_shown(edge.source.name, 60)} {_shown(edge.relation, 40)} {_shown(edge.target.name, 60)}"
-    return _line(said, f"{edge.probability:.2f}")
+    return _line(linked(edge), f"{edge.probability:.2f}")
 
 
 def _thought(thought: Thought) -> str:
-    return _line(_when(thought.created_at), _shown(thought.agent, 40), _told(thought.text, thought.origin))
-
-
-def _told(text: str, origin: str) -> str:
-    if origin != "external":
-        return _shown(text, 200)
-    return f"⟨external⟩ “{_shown(text.translate(_QUOTES), 200)}”"
-
-
-def _shown(text: str | None, limit: int) -> str:
-    words = " ".join((text or "")[: 4 * limit].split())
-    return escape(words if len(words) <= limit else f"{words[: limit - 1]}…") or "–"
+    return _line(_when(thought.created_at), thought.agent, told(thought.text, 200, thought.origin))
 
 
 def _line(*parts: str) -> str:
