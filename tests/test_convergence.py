@@ -18,6 +18,7 @@ from memory_plane.operations import make_operation
 from memory_plane.reports import SyncReport
 from memory_plane.sync import exchange
 from memory_plane.types import (
+    ORIGINS,
     AgentContext,
     Attention,
     Candidate,
@@ -130,16 +131,17 @@ maybe = st.one_of(st.none(), moment)
 later = st.one_of(st.none(), moment.map(lambda at: at + timedelta(minutes=7)))
 agent = st.sampled_from(AGENTS)
 kind = st.sampled_from(["thought", "decision", "question", "commitment", "handoff"])
+origin = st.sampled_from(ORIGINS)
 made = st.fixed_dictionaries
 thought = st.tuples(
     st.just("thought"),
     made({"text": sentence, "kind": kind, "to": st.sampled_from([None, "grok"]), "due_at": maybe,
-          "held": st.sampled_from([None, None, True])}),
+          "held": st.sampled_from([None, None, True]), "origin": origin}),
 )  # fmt: skip
 fact = st.tuples(
     st.just("fact"),
     made({"subject": st.sampled_from(["Ann", "ANN", "Bob"]), "key": st.sampled_from(["city", "City"]),
-          "value": sentence, "valid_from": maybe, "valid_until": later}),
+          "value": sentence, "valid_from": maybe, "valid_until": later, "origin": origin}),
 )  # fmt: skip
 heartbeat = st.tuples(st.just("heartbeat"), made({"focus": sentence, "status": st.sampled_from(["active", "idle"])}))
 about = st.one_of(
@@ -206,15 +208,16 @@ DERIVED = {
     " FROM derivations d JOIN operations o USING (seq)",
     "derived items": "SELECT hex(o.id), i.kind, i.method, i.owner, i.addressee, i.object, i.due_at, i.status,"
     " i.snoozed_until FROM items i JOIN operations o USING (seq)",
-    "nodes": "SELECT hex(id), type, name, slug, founded_at FROM graph_nodes",
+    "nodes": "SELECT hex(id), type, name, slug, origin, founded_at FROM graph_nodes",
     "aliases": "SELECT a.name, hex(n.id), a.part, a.uses FROM aliases a JOIN graph_nodes n ON n.key = a.node",
     "mentions": "SELECT hex(o.id), m.start, m.end, hex(n.id) FROM mentions m JOIN operations o USING (seq)"
     " JOIN graph_nodes n ON n.key = m.node",
-    "edges": "SELECT hex(s.id), e.relation, hex(t.id), e.probability, e.method, e.known_since, e.valid_from,"
+    "edges": "SELECT hex(s.id), e.relation, hex(t.id), e.probability, e.method, e.origin, e.known_since, e.valid_from,"
     " e.valid_until, e.opened_at, e.closed_at, e.ended FROM graph_edges e"
     " JOIN graph_nodes s ON s.key = e.source JOIN graph_nodes t ON t.key = e.target",
     "evidence": "SELECT hex(s.id), e.relation, hex(t.id), hex(o.id), v.method, v.probability, v.valid_from,"
-    " v.valid_until FROM graph_evidence v JOIN graph_edges e ON e.key = v.edge JOIN operations o USING (seq)"
+    " v.valid_until, v.origin, v.at FROM graph_evidence v JOIN graph_edges e ON e.key = v.edge"
+    " JOIN operations o USING (seq)"
     " JOIN graph_nodes s ON s.key = e.source JOIN graph_nodes t ON t.key = e.target",
     "attention": "SELECT a.agent, hex(o.id), a.score, a.reason FROM attention a JOIN operations o USING (seq)",
 }
@@ -292,11 +295,12 @@ def test_rebuild_is_what_was_there(
         plane.apply(operation)
         if data.draw(st.booleans()):
             plane.ingest()
-    before, found, lines = whole(plane), hits(plane), list(plane.export())
+    before, found, lines, seen = whole(plane), hits(plane), list(plane.export()), plane.graph(limit=200)
     report = plane.rebuild()
     assert whole(plane) == before
     assert hits(plane) == found
     assert list(plane.export()) == lines
+    assert plane.graph(limit=200) == seen
     assert report.operations == len(history)
     plane.rebuild()
     assert whole(plane) == before
@@ -331,5 +335,6 @@ def test_memories_that_sync_agree_on_all_that_was_said_and_derived(
     exchange(one, two)
     assert list(one.export()) == list(two.export())
     assert whole(one) == whole(two)
+    assert one.graph(limit=200) == two.graph(limit=200)
     assert exchange(one, two) == SyncReport()
     assert one.changes(one.cursor(f"push {two.store_id}"), peer=two.store_id).operations == ()

@@ -16,8 +16,9 @@ from alembic.script import ScriptDirectory
 from memory_plane import models, schema
 from memory_plane.database import Database
 from memory_plane.errors import SchemaError, StoreError
-from memory_plane.store import operations, rebuild
-from memory_plane.types import Operation
+from memory_plane.store import derivations, log, operations, rebuild
+from memory_plane.store.codec import Derivation
+from memory_plane.types import Classification, Link, Mention, Operation, Resolution
 
 MakeOperation = Callable[..., Operation]
 
@@ -135,6 +136,82 @@ def test_every_migration_leads_down_one_step_and_up(engine: Database) -> None:
             command.upgrade(schema._config(connection), "+1")
             command.downgrade(schema._config(connection), "-1")
     assert tables(engine) == {"alembic_version"}
+
+
+GRAPH = (
+    "SELECT name, origin FROM graph_nodes ORDER BY name",
+    "SELECT relation, origin FROM graph_edges ORDER BY relation",
+    "SELECT method, origin, at FROM graph_evidence ORDER BY origin, at",
+)
+
+
+def link(database: Database, thought: Operation, relation: str) -> None:
+    """Write a memory whose text is two names, and a link between them."""
+    names = thought.body["text"].split()
+    nodes = [f"0b5c6b0e-7d53-4c7e-9f2b-{ord(name[0]):012d}" for name in names]
+    found = tuple(
+        Resolution(
+            mention=Mention(text=name, type="Person", start=at, end=at + len(name), confidence=1),
+            node=id,
+            probability=1,
+        )
+        for name, id in zip(names, nodes, strict=True)
+        for at in (thought.body["text"].index(name),)
+    )
+    said = Classification(
+        resolutions=found, links=(Link(source=nodes[0], relation=relation, target=nodes[1], probability=0.5),)
+    )
+    with database.writing() as connection:
+        seq = operations.append(connection, thought, thought.created_at).seq
+        memory = log.memory(connection, seq)
+        assert memory is not None
+        answer = Derivation(plugin="local", version="1", classification=said)
+        derivations.record(connection, seq, *memory, [answer])
+
+
+def test_older_graph_is_told_whose_words_it_is(engine: Database, operation: MakeOperation) -> None:
+    link(engine, operation(text="Ann Bob", origin="user"), "KNOWS")
+    link(engine, operation(text="Ann Bob", origin="external"), "KNOWS")
+    link(engine, operation(text="Ann Bob", origin="external"), "HATES")
+    link(engine, operation(text="Ann Zoe", origin="external"), "MANAGES")
+    link(engine, operation(text="Ann Carl"), "LEADS")
+    run(engine, "UPDATE operations SET effective_at = created_at - 1 WHERE seq = 2")  # one with a stamp of its own
+    run(engine, "UPDATE graph_evidence SET at = at - 1 WHERE seq = 2")
+
+    def seen() -> list[object]:
+        with engine.reading() as connection:
+            return [connection.exec_driver_sql(query).all() for query in GRAPH]
+
+    before = seen()
+    assert before[:2] == [
+        [("Ann", "user"), ("Bob", "user"), ("Carl", "agent"), ("Zoe", "external")],
+        [("HATES", "external"), ("KNOWS", "user"), ("LEADS", "agent"), ("MANAGES", "external")],
+    ]
+    with engine.writing() as connection:
+        command.downgrade(schema._config(connection), "0002")
+    schema.ensure(engine)
+    assert seen() == before
+
+
+def test_name_that_other_people_gave_first_is_theirs_until_it_is_rebuilt(
+    engine: Database, operation: MakeOperation
+) -> None:
+    link(engine, operation(text="Aha Bob", origin="external"), "KNOWS")
+    link(engine, operation(text="Ann Bob", origin="user"), "KNOWS")
+    with engine.writing() as connection:
+        command.downgrade(schema._config(connection), "0002")
+        connection.exec_driver_sql(
+            "UPDATE graph_nodes SET name = 'Aha', founded_at = (SELECT min(created_at) FROM operations)"
+            " WHERE name = 'Ann'"
+        )
+    schema.ensure(engine)
+    with engine.writing() as connection:
+        assert connection.exec_driver_sql(GRAPH[0]).all() == [("Aha", "external"), ("Bob", "user")]
+        assert connection.exec_driver_sql(GRAPH[1]).all() == [("KNOWS", "external")]
+        rebuild.refold_operations(connection, lambda *_: None)
+        rebuild.refold_derivations(connection, lambda *_: None)
+        assert connection.exec_driver_sql(GRAPH[0]).all() == [("Ann", "user"), ("Bob", "user")]
+        assert connection.exec_driver_sql(GRAPH[1]).all() == [("KNOWS", "user")]
 
 
 def test_models_are_what_the_migrations_make(engine: Database) -> None:
