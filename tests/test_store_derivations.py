@@ -105,8 +105,8 @@ def thought(engine: Database, operation: MakeOperation) -> Operation:
     return written
 
 
-def test_highest_score_counts_in_any_order(engine: Database, thought: Operation) -> None:
-    answers = [heard(0.5, plugin="a"), heard(0.9, "milk", plugin="b", rank=1), heard(0.9, "water", plugin="c", rank=1)]
+def test_highest_score_of_the_last_asked_counts_in_any_order(engine: Database, thought: Operation) -> None:
+    answers = [heard(1.0, plugin="a"), heard(0.9, "milk", plugin="b", rank=1), heard(0.9, "water", plugin="c", rank=1)]
     for order in permutations(answers):
         with pytest.raises(ZeroDivisionError), engine.writing() as connection:
             for answer in order:
@@ -117,7 +117,7 @@ def test_highest_score_counts_in_any_order(engine: Database, thought: Operation)
 
 def test_answer_of_a_newer_version_takes_the_place_of_the_older(engine: Database, thought: Operation) -> None:
     with engine.writing() as connection:
-        record(connection, heard(0.9), heard(0.3, plugin="jev", rank=1))
+        record(connection, heard(0.9), heard(0.3, plugin="jev"))
         record(connection, replace(heard(0.5), version="2"))
         assert attended(connection) == [(0.5, "tea")]
         assert derivations.count(connection) == 2
@@ -136,7 +136,7 @@ def test_recording_twice_changes_nothing(engine: Database, thought: Operation) -
     with engine.writing() as connection:
         for _ in range(2):
             record(connection, heard(0.5), heard(0.3, plugin="jev", rank=1))
-            assert attended(connection) == [(0.5, "tea")]
+            assert attended(connection) == [(0.3, "tea")]
             assert [row[:3] for row in derivations.answers(connection, 1)] == [("local", "1", 0), ("jev", "1", 1)]
 
 

@@ -333,15 +333,16 @@ def test_nothing_is_linked_with_itself(engine: Database, operation: MakeOperatio
 # --- several plugins ---------------------------------------------------------------------------------------------
 
 
-def test_span_means_what_was_said_of_it_first(engine: Database, operation: MakeOperation) -> None:
+def test_span_means_what_was_said_of_it_by_who_was_asked_last(engine: Database, operation: MakeOperation) -> None:
     thought = operation(text="Ann met Bob")
     other = new_node_id(thought.id, mention("Ann met Bob", "Bob"))
     with engine.writing() as connection:
         write(connection, operation(text="Bob"), Bob=BOB)
-        write(connection, thought, Ann=ANN, Bob=other)
-        write(connection, thought, link(), plugin="jev", rank=1, Ann=ANN, Bob=BOB)
+        write(connection, thought, link(target=other), Ann=ANN, Bob=other)
+        write(connection, thought, plugin="jev", rank=1, Bob=BOB)
         (edge,) = edges(connection)
-        assert (edge.source.id, edge.target.id, edge.method) == (ANN, other, "jev")
+        assert (edge.source.id, edge.target.id, edge.method) == (ANN, BOB, "local")
+        assert set(nodes(connection)) == {ANN, BOB}
 
 
 def test_nodes_that_a_memory_does_not_name_are_not_linked_by_it(engine: Database, operation: MakeOperation) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,8 @@ from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.store import attention, cursors, graph, items, log, marks
 from memory_plane.store.codec import Derivation, decode, encode
+from memory_plane.store.graph import Place
+from memory_plane.store.refining import refined
 from memory_plane.types import Memory, Mention, Origin
 
 _derivations = models.derivations
@@ -56,12 +58,13 @@ def record(
     known = shown and any(answers(connection, seq))
     if known:
         remove_all(connection, seq)
-    for derivation in sorted(derivations, key=lambda one: (one.rank, one.plugin)):
+    new = sorted(derivations, key=lambda one: (one.rank, one.plugin))
+    for derivation in new:
         keep(connection, seq, memory, derivation, peer=peer, late=late)
-        if shown and not known:
-            fold(connection, seq, memory, at, derivation)
     if known:
         apply_all(connection, seq)
+    elif shown:
+        fold(connection, seq, memory, at, new)
 
 
 def visible(connection: Connection, seq: int, memory: Memory) -> bool:
@@ -110,15 +113,17 @@ def _number(connection: Connection) -> int:
     return number
 
 
-def fold(connection: Connection, seq: int, memory: Memory, at: datetime, derivation: Derivation) -> None:
-    """Bring the derived tables up to date with one answer."""
-    if derivation.classification is not None:
-        graph.apply(connection, seq, at, derivation.classification, derivation.plugin, origin=memory.origin)
-    if derivation.extraction is not None:
-        for item in derivation.extraction.items[:1]:
-            items.open_derived(connection, seq, item, derivation.plugin, marks.read(connection, memory.id))
-    if derivation.routing is not None:
-        attention.put(connection, seq, derivation.routing.attention)
+def fold(connection: Connection, seq: int, memory: Memory, at: datetime, answers: Sequence[Derivation]) -> None:
+    """Bring the derived tables up to date with all answers about one memory."""
+    for answer in refined(answers):
+        if answer.classification is not None:
+            graph.apply(connection, seq, at, answer.classification, answer.plugin, origin=memory.origin)
+        if answer.routing is not None:
+            attention.put(connection, seq, answer.routing.attention)
+    for answer in answers:
+        if answer.extraction is not None:
+            for item in answer.extraction.items[:1]:
+                items.open_derived(connection, seq, item, answer.plugin, marks.read(connection, memory.id))
 
 
 def apply_all(connection: Connection, seq: int) -> int:
@@ -128,8 +133,7 @@ def apply_all(connection: Connection, seq: int) -> int:
         return 0
     memory, at = found
     stored = list(read(connection, seq, memory))
-    for derivation in stored:
-        fold(connection, seq, memory, at, derivation)
+    fold(connection, seq, memory, at, stored)
     return len(stored)
 
 
@@ -139,7 +143,7 @@ def remove_all(connection: Connection, seq: int) -> None:
     if found is None:
         return
     stored = list(read(connection, seq, found[0]))
-    classified = [one.classification for one in stored if one.classification is not None]
+    classified = [one.classification for one in refined(stored) if one.classification is not None]
     settled = _Settled(connection)
     for node in graph.remove(connection, seq, classified):
         _rename(connection, node, settled)
@@ -170,23 +174,20 @@ def discard(connection: Connection, seq: int) -> None:
     connection.execute(delete(_derivations).where(_derivations.c.seq == seq, _derivations.c.rank == 0))
 
 
-Place = tuple[int, int, str]
-
-
-class _Settled(dict[int, tuple[dict[Place, list[Mention]], Origin, datetime]]):
+class _Settled(dict[int, tuple[dict[Place, Mention], Origin, datetime]]):
     """The mentions of each memory by place, its origin and its time; read once: many nodes may have one memory left."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__()
         self._connection = connection
 
-    def __missing__(self, seq: int) -> tuple[dict[Place, list[Mention]], Origin, datetime]:
+    def __missing__(self, seq: int) -> tuple[dict[Place, Mention], Origin, datetime]:
         found = log.memory(self._connection, seq)
         assert found is not None
-        places: dict[Place, list[Mention]] = {}
-        for answer in read(self._connection, seq, found[0]):
+        places: dict[Place, Mention] = {}
+        for answer in refined(list(read(self._connection, seq, found[0]))):
             for one in answer.classification.resolutions if answer.classification else ():
-                places.setdefault((one.mention.start, one.mention.end, one.node), []).append(one.mention)
+                places.setdefault((one.mention.start, one.mention.end, one.node), one.mention)
         self[seq] = places, found[0].origin, found[1]
         return self[seq]
 
@@ -197,6 +198,7 @@ def _rename(connection: Connection, node: int, settled: _Settled) -> None:
     moment = None
     for seq, start, end, id in graph.earliest(connection, node):
         places, origin, moment = settled[seq]
-        mentions += [(mention, origin) for mention in places.get((start, end, id), ())]
+        if (start, end, id) in places:
+            mentions.append((places[start, end, id], origin))
     if mentions and moment is not None:
         graph.rename(connection, node, mentions, moment)

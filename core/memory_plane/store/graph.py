@@ -54,6 +54,7 @@ _add_edge = Prepared(
 _add_word = Prepared(lambda insert: insert(_evidence).on_conflict_do_nothing())
 _TRUST: dict[Origin, int] = {origin: rank for rank, origin in enumerate(ORIGINS)}
 _UNWORDED = re.compile(r"[\W_]+")
+Place = tuple[int, int, str]
 
 
 @Prepared
@@ -71,17 +72,17 @@ def apply(
     out the same whatever other memories are there.
     """
     named = _in_memory.all(connection, row=seq)
-    meant = {_place(row.start, row.end, row.id): row.id for row in named}
+    meant = {place(row.start, row.end, row.id): row.id for row in named}
     fresh: dict[tuple[int, int, str], Resolution] = {}
     for one in found.resolutions:
-        place = _place(one.mention.start, one.mention.end, one.node)
-        if place not in meant:
-            fresh.setdefault(place, one)
+        where = place(one.mention.start, one.mention.end, one.node)
+        if where not in meant:
+            fresh.setdefault(where, one)
     keys = {row.id: row.node for row in named} | _settle_nodes(connection, at, origin, list(fresh.values()))
     _add_mentions(connection, seq, fresh.values(), keys)
-    meant |= {place: one.node for place, one in fresh.items()}
+    meant |= {where: one.node for where, one in fresh.items()}
     for one in found.resolutions:
-        keys.setdefault(one.node, keys[meant[_place(one.mention.start, one.mention.end, one.node)]])
+        keys.setdefault(one.node, keys[meant[place(one.mention.start, one.mention.end, one.node)]])
     for link in found.links:
         ends = keys.get(link.source), keys.get(link.target)
         if ends[0] is not None and ends[1] is not None and ends[0] != ends[1]:
@@ -195,8 +196,8 @@ def _add_mentions(connection: Connection, seq: int, fresh: Iterable[Resolution],
     _count_alias.run_all(connection, names)
 
 
-def _place(start: int, end: int, node: str) -> tuple[int, int, str]:
-    """A span means one node; but implied names all stand in one empty span."""
+def place(start: int, end: int, node: str) -> Place:
+    """Return what a resolution settles: a span means one node, but implied names all stand in one empty span."""
     return (start, end, node if start == end else "")
 
 
