@@ -104,7 +104,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """`value` at `pointer` in an object of a JSON file, comments allowed, or of a TOML file (`.toml`).
+    """`value` at `pointer` in an object of a JSON file, comments allowed, or one of TOML or YAML by its name.
 
     Objects on the way and the file are made where they are missing, and go with the entry. One that `stays` goes only
     when nothing else is left in the file: without it the agent could not read the rest. Declare it before the others.
@@ -118,7 +118,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Element:
-    """`value` as one more element of the array at `pointer` in a JSON file; what is missing on the way is made."""
+    """`value` as one more element of the array at `pointer` in such a file; what is missing on the way is made."""
 
     path: Path
     pointer: tuple[str, ...]

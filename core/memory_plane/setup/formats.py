@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from memory_plane.setup import jsonc, toml
+from memory_plane.setup import jsonc, toml, yaml
+
+_BY_SUFFIX = {".toml": toml, ".yaml": yaml, ".yml": yaml}
 
 
 class Format(Protocol):
@@ -30,5 +32,5 @@ class Format(Protocol):
 
 
 def of(path: Path) -> Format:
-    """Return the format of a file by its name; what is not TOML is JSON."""
-    return cast("Format", toml if path.suffix.lower() == ".toml" else jsonc)
+    """Return the format of a file by its name; what is neither TOML nor YAML is JSON."""
+    return cast("Format", _BY_SUFFIX.get(path.suffix.lower(), jsonc))
