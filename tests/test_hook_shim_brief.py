@@ -129,6 +129,8 @@ def test_command_gives_the_brief_too(home: Path, written: bytes) -> None:
         ("cline", "TaskStart", b'{"taskId": "t"}', {"cancel": False}),
         ("cline", "UserPromptSubmit", b'{"taskId": "t"}', {"cancel": False}),
         ("cline", "TaskComplete", b"", {"cancel": False}),
+        ("goose", "UserPromptSubmit", b'{"session_id": "s"}', {}),
+        ("goose", "Stop", b'{"session_id": "s"}', {"decision": "allow"}),
         ("antigravity", "PreInvocation", b'{"invocationNum":3}', {}),
         ("antigravity", "PreInvocation", b'{"invocationNum":0.5}', {}),
         ("antigravity", "PreInvocation", b'{"note":"\\"invocationNum\\":0"}', {}),

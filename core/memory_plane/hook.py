@@ -39,6 +39,7 @@ _NOTHING_ELSEWHERE = {
     ("antigravity", "PreToolUse"): '{"decision":"ask"}',  # an empty object would deny the tool
     ("cursor", "beforeSubmitPrompt"): '{"continue":true}',
     ("cline", ""): '{"cancel":false}',
+    ("goose", "Stop"): '{"decision":"allow"}',  # an empty object would be a failure in its log
 }
 _SAID = '{"hookSpecificOutput":{"hookEventName":"%event","additionalContext":%brief}}'
 _ADDED = '{"additional_context":%brief}'
@@ -47,6 +48,7 @@ _INTO = {  # where an agent takes what the others did; all are asked in the way 
     "antigravity": {"PreInvocation": '{"injectSteps":[{"ephemeralMessage":%brief}]}'},
     "cline": {},  # it drops what these are answered with, and has the page as a file of rules
     "cursor": {"sessionStart": _ADDED},
+    "goose": {},  # its hooks are observed, but for what they forbid
     "grok": {"PostToolUse": _SAID},  # it does not listen to what its starts and prompts are answered with
     "muse": {},
     "muse-code": {"UserPromptSubmit": _SAID},  # of its start it does not say what it expects

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from memory_plane import Plane
-from memory_plane.integration import Copy, Element, Entry, Integration, OwnFile
+from memory_plane.integration import Block, Copy, Element, Entry, Integration, OwnFile
+from memory_plane.setup import edits
 from memory_plane.testing.contract import *  # noqa: F403
 from memory_plane.testing.machines import bare_machine
 from memory_plane.types import Event
@@ -25,8 +27,8 @@ every_agent = pytest.mark.parametrize("agent", ROWS)
 Hooks = list[tuple[str, dict[str, Any]]]
 
 TURNS: dict[str, Hooks] = json.loads(Path(__file__).with_name("turns.json").read_text("utf-8"))
-"""What the hooks of a turn deliver, by agent and version: of Cursor, Windsurf and Cline in VS Code as documented or as
-read in their source, of all others as recorded."""
+"""What the hooks of a turn deliver, by agent and version: of Cursor, Windsurf, Goose and Cline in VS Code as documented
+or as read in their source, of all others as recorded."""
 
 every_turn = pytest.mark.parametrize(
     ("agent", "hooks"), [pytest.param(version.split()[0], hooks, id=version) for version, hooks in TURNS.items()]
@@ -151,6 +153,9 @@ def test_every_agent_gets_a_server_by_absolute_paths(tmp_path: Path, agent: str,
         ("windsurf", "darwin", {}, ".codeium/windsurf/mcp_config.json"),
         ("opencode", "linux", {}, ".config/opencode/opencode.json"),
         ("cline", "linux", {}, ".cline/data/settings/cline_mcp_settings.json"),
+        ("goose", "linux", {}, ".config/goose/config.yaml"),
+        ("goose", "darwin", {}, ".config/goose/config.yaml"),
+        ("goose", "win32", {}, "AppData/Roaming/Block/goose/config/config.yaml"),
         ("cline", "win32", {"CLINE_DIR": "~/c"}, "c/data/settings/cline_mcp_settings.json"),
     ],
 )
@@ -210,6 +215,49 @@ def test_plugin_of_opencode_calls_the_shim_by_absolute_paths(tmp_path: Path) -> 
     words = json.loads(line.partition("= ")[2])
     assert (words[0], words[3:]) == ("/py", ["opencode", str(tmp_path / "p")])
     assert "__" not in plugin.text
+
+
+def test_goose_gets_a_server_of_its_form_and_a_plugin_of_hooks(tmp_path: Path) -> None:
+    server, *hooks, manifest, hints = declared("goose", tmp_path).edits
+    assert isinstance(server, Entry)
+    assert server.value.keys() > {"name", "type", "cmd", "args", "enabled", "envs", "timeout"}
+    assert (server.value["type"], server.value["name"]) == ("stdio", server.pointer[-1])
+    assert isinstance(manifest, OwnFile)
+    assert json.loads(manifest.text)["name"] == manifest.path.parent.name
+    places = {edit.path for edit in hooks if isinstance(edit, Element)}
+    assert places == {manifest.path.with_name("hooks") / "hooks.json"}
+    assert isinstance(hints, Block)
+    assert hints.path == server.path.with_name(".goosehints")
+
+
+def test_goose_gets_no_lines_of_a_shell_on_windows_and_its_person_is_told(tmp_path: Path) -> None:
+    integration = declared("goose", tmp_path, "win32")
+    assert [type(edit) for edit in integration.edits] == [Entry, Block]
+    assert not integration.hooks
+    assert "Windows" in integration.steps[0]
+
+
+def test_goose_is_found_by_its_settings_and_not_by_a_program_of_that_name(tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "goose"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    assert not declared("goose", tmp_path, PATH=str(program.parent)).found
+    (tmp_path / ".config" / "goose").mkdir(parents=True)
+    (tmp_path / ".config" / "goose" / "config.yaml").touch()
+    assert declared("goose", tmp_path).found
+
+
+def test_settings_of_goose_are_edited_as_goose_writes_them(tmp_path: Path) -> None:
+    data = b"extensions:\n  developer:\n    enabled: true\n    args:\n    - --x\n    envs: {}\nGOOSE_MODE: auto\n"
+    server = declared("goose", tmp_path).edits[0]
+    assert isinstance(server, Entry)
+    after, record = edits.made(server, data)
+    assert record is not None
+    assert yaml.safe_load(after)["extensions"]["memory-plane"] == server.value
+    anew = yaml.safe_dump(yaml.safe_load(after), sort_keys=False).encode()
+    assert edits.stands(server, anew)
+    assert edits.undone(record, after) == data
+    assert yaml.safe_load(edits.undone(record, anew) or b"") == yaml.safe_load(data)
 
 
 def test_gemini_is_not_taken_for_found_where_only_antigravity_is(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def integration(agent: str, row: Row, machine: Machine) -> Integration:
     base = table.folder(row, machine)
     program = machine.which(row["program"]) if "program" in row else None
     marks = [base / name for name in row.get("sure_by", [])] or [base]
-    missing = row.get("scripts", {}).get("instead", {}).get(machine.platform)
+    missing = row.get("instead", {}).get(machine.platform)
     return Integration(
         agent=agent,
         name=row["name"],
@@ -47,15 +47,17 @@ def _edits(agent: str, row: Row, base: Path, machine: Machine) -> Iterator[Edit]
     words = {"{command}": command[0], "{args}": list(command[1:]), "{line}": list(command)}
     place = table.file(server["file"], base, machine)
     yield Entry(path=place, pointer=tuple(server["pointer"]), value=filled(server["entry"], words))
-    yield from _hooks(agent, row.get("hooks"), base, machine)
-    yield from _scripts(agent, row.get("scripts"), base, machine)
+    if machine.platform not in row.get("instead", {}):
+        yield from _hooks(agent, row.get("hooks"), base, machine)
+        yield from _scripts(agent, row.get("scripts"), base, machine)
+        for name, source in row.get("files", {}).items():
+            text = _own(table.resource(source), agent, machine)
+            yield OwnFile(path=table.file(name, base, machine), text=text)
     if "instructions" in row:
         yield Block(path=base / row["instructions"], text=INSTRUCTIONS)
     if "rules" in row:
         place = table.file(row["rules"], base, machine)
         yield Copy(path=place, page=f"brief/{agent}.md", preface=f"{INSTRUCTIONS}\n\n")
-    for name, source in row.get("files", {}).items():
-        yield OwnFile(path=base / name, text=_own(table.resource(source), agent, machine))
 
 
 def _hooks(agent: str, hooks: Row | None, base: Path, machine: Machine) -> Iterator[Edit]:
@@ -70,7 +72,7 @@ def _hooks(agent: str, hooks: Row | None, base: Path, machine: Machine) -> Itera
 
 
 def _scripts(agent: str, scripts: Row | None, base: Path, machine: Machine) -> Iterator[Edit]:
-    if scripts is None or machine.platform in scripts["instead"]:
+    if scripts is None:
         return
     for event in scripts["events"]:
         place = table.file(f"{scripts['folder']}/{event}", base, machine)
