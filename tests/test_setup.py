@@ -73,7 +73,7 @@ class HeronPlugin(Plugin):
     agents = (AgentInfo(id="heron"), AgentInfo(id="crow"), AgentInfo(id="owl"))
     server: Any = MappingProxyType({"command": "mp"})
 
-    quiet = more = False
+    quiet = more = elsewhere = False
 
     @hookimpl
     def integrate(self, machine: Machine) -> Iterator[Integration]:
@@ -113,7 +113,8 @@ class HeronPlugin(Plugin):
         )
         crow = Entry(path=settings, pointer=("crow",), value=[1])
         yield Integration(agent="crow", name="Crow", found=first_found(base), edits=(block, crow))
-        yield Integration(agent="owl", name="Owl", found="")
+        owl = str(base) if self.elsewhere else ""
+        yield Integration(agent="owl", name="Owl", found=owl, steps=("log in there",))
 
 
 Run = Callable[..., Result]
@@ -652,6 +653,21 @@ def test_agent_that_was_never_heard_is_noted_until_it_is(run: Run, home: Path) -
     (home / "seen" / "heron.hook").write_text("Stop")
     ((state, words),) = findings(run)["agent heron"]
     assert (state, "(Stop)" in words) == ("ok", True)
+
+
+def test_agent_that_a_person_connects_is_no_failure_and_shown_when_it_was_heard(
+    run: Run, heron: HeronPlugin, home: Path
+) -> None:
+    heron.elsewhere = True
+    for _ in range(2):
+        ((state, words),) = findings(run)["agent owl"]
+        assert (state, "last heard: never" in words) == ("note", True)
+        assert run("doctor").exit_code == 0
+        assert "log in there" in run("setup", "owl", "--yes").output
+    (home / "seen").mkdir()
+    (home / "seen" / "owl.mcp").touch()
+    ((state, words),) = findings(run)["agent owl"]
+    assert (state, "last heard: 20" in words) == ("ok", True)
 
 
 def test_what_an_agent_does_because_it_is_asked_is_not_heard_of_it(run: Run, person: Path, home: Path) -> None:

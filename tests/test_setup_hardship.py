@@ -221,6 +221,141 @@ def test_calls_that_were_made_are_undone_to_the_byte_if_a_later_one_fails(
     assert not (home / "integrations.json").exists()
 
 
+# --- what an agent's command takes over ---------------------------------------------------------------------------
+
+# The agent's own command, which adds nothing where something stands, lays its file out anew and can be told to fail.
+TOOL = """
+import json, sys
+from pathlib import Path
+place, (act, name, *rest) = Path(sys.argv[1]), sys.argv[2:]
+held = json.loads(place.read_text())
+servers = held.setdefault("servers", {})
+if act == "add" and (name in servers or place.with_name("broken").exists()):
+    sys.exit("it cannot")
+if act == "add":
+    servers[name] = json.loads(rest[0]) | {"env": {}}
+else:
+    del servers[name]
+place.write_text(json.dumps(held, indent=1))
+"""
+OWN = {"command": "by hand", "env": {"KEY": "x"}}
+
+
+def added(place: Path, command: str = "mp") -> Call:
+    """Return a call that adds a server, of which the agent's file tells."""
+    tool, value = (sys.executable, "-c", TOOL, str(place)), {"command": command}
+    return Call(
+        what="add the server",
+        do=((*tool, "add", "memory-plane", json.dumps(value)),),
+        undo=((*tool, "remove", "memory-plane"),),
+        sets=(Entry(path=place, pointer=("servers", "memory-plane"), value=value),),
+        touches=(place,),
+    )
+
+
+@pytest.fixture
+def state(base: Path) -> Path:
+    """The file of an agent, in which its person has a server of our name."""
+    place = base / "state.json"
+    place.write_text(json.dumps({"theme": "dark", "servers": {"memory-plane": OWN, "other": {}}}))
+    return place
+
+
+def test_entry_under_an_agents_command_is_refused_and_taken_over(
+    run: Run, bird: BirdPlugin, base: Path, state: Path, tree: Tree
+) -> None:
+    before = tree(base)
+    bird.edits = (added(state), server(base))
+    result = run("setup", "--yes")
+    assert (result.exit_code, "state.json: holds something else at servers.memory-plane" in result.output) == (1, True)
+    assert tree(base) == before
+    result = run("setup", "--yes", "--take-over")
+    assert (result.exit_code, "remove memory-plane" in result.output) == (0, True)
+    assert json.loads(state.read_bytes())["servers"]["memory-plane"] == {"command": "mp", "env": {}}
+    assert "nothing to change" in run("setup", "--yes").output
+    assert run("uninstall", "--yes").exit_code == 0
+    assert tree(base) == before
+
+
+@pytest.mark.parametrize("update", [False, True])
+@pytest.mark.parametrize("ours", ["stands", "is gone", "was changed"])
+def test_entry_that_was_taken_over_comes_back_whatever_else_changed(
+    run: Run, bird: BirdPlugin, state: Path, ours: str, update: bool
+) -> None:
+    bird.edits = (added(state),)
+    run("setup", "--yes", "--take-over")
+    held = json.loads(state.read_bytes()) | {"theme": "light"}
+    state.write_text(json.dumps(held))
+    if update:
+        bird.edits = (added(state, "newer/mp"),)
+        assert run("setup", "--yes").exit_code == 0
+    held = json.loads(state.read_bytes())
+    if ours != "stands":
+        del held["servers"]["memory-plane"]
+    if ours == "was changed":
+        held["servers"]["memory-plane"] = {"command": "a third"}
+    state.write_text(json.dumps(held))
+    assert run("uninstall", "--yes").exit_code == 0
+    expected = {"command": "a third"} if ours == "was changed" else OWN
+    left = json.loads(state.read_bytes())
+    assert (left["theme"], left["servers"]) == ("light", {"other": {}, "memory-plane": expected})
+
+
+def test_entry_comes_back_where_the_agent_fails_or_wants_it_no_more(
+    run: Run, bird: BirdPlugin, base: Path, state: Path
+) -> None:
+    before = state.read_bytes()
+    bird.edits = (added(state),)
+    (base / "broken").touch()
+    assert run("setup", "--yes", "--take-over").exit_code == 1
+    assert state.read_bytes() == before
+    (base / "broken").unlink()
+    assert run("setup", "--yes", "--take-over").exit_code == 0
+    bird.edits = (server(base),)
+    assert run("setup", "--yes").exit_code == 0
+    assert json.loads(state.read_bytes())["servers"]["memory-plane"] == OWN
+
+
+def test_what_stood_there_before_its_command_is_not_ours(run: Run, bird: BirdPlugin, state: Path) -> None:
+    state.write_text('{"servers": {"memory-plane": {"command": "mp", "more": 1}}}')
+    before = state.read_bytes()
+    bird.edits = (added(state),)
+    assert "is done already; uninstall leaves it" in run("setup", "--yes", "--take-over").output
+    assert run("uninstall", "--yes").exit_code == 0
+    assert state.read_bytes() == before
+
+
+def test_changes_of_an_agents_command_are_foretold_and_shown(
+    run: Run, bird: BirdPlugin, base: Path, state: Path, tree: Tree
+) -> None:
+    state.write_text('{"theme": "dark"}')
+    before = tree(base)
+    bird.edits = (added(state),)
+    result = run("setup", "--dry-run")
+    assert "about so" in result.output
+    assert '+{"theme": "dark", "servers": {"memory-plane": {"command": "mp"}}}' in result.output
+    assert tree(base) == before
+    (change,) = json.loads(run("setup", "--yes", "--json").stdout)[0]["commands_changed"]
+    assert change["path"] == str(state)
+    assert '+ "theme": "dark",\n+ "servers": {' in change["diff"]
+    assert "its commands changed" in (result := run("uninstall", "--yes")).output
+    assert '+{"theme": "dark"}' in result.output
+
+
+def test_nothing_is_run_to_look_where_the_agents_file_tells(
+    run: Run, bird: BirdPlugin, base: Path, state: Path
+) -> None:
+    bird.edits = (replace(added(state), do=(("sh", "-c", f"touch '{base}/run'"),)),)
+    bird.checks = (Check(what="it", command=("sh", "-c", f"touch '{base}/run'"), shows="", remedy=""),)
+    run("setup", "--dry-run", "--take-over")
+    state.write_text('{"servers": {"memory-plane": {"command": "mp"}}}')
+    run("setup", "--dry-run")
+    run("uninstall", "--dry-run")
+    run("doctor")
+    assert not (base / "run").exists()
+    run("doctor", "--ask")
+
+
 # --- its notes lost ----------------------------------------------------------------------------------------------
 
 
@@ -343,10 +478,10 @@ def test_what_only_a_person_can_do_is_asked_for_by_doctor_alone(run: Run, bird: 
     bird.edits = (server(base),)
     result = run("setup", "--yes")
     assert (result.exit_code, "trust" in result.output) == (0, False)
-    result = run("doctor")
+    result = run("doctor", "--ask")
     assert (result.exit_code, "trust its hooks" in result.output) == (1, True)
     (base / "trusted").touch()
-    assert "trust its hooks" not in run("doctor").output
+    assert "trust its hooks" not in run("doctor", "--ask").output
 
 
 def test_doctor_does_not_wait_for_what_is_no_file(run: Run, bird: BirdPlugin, base: Path) -> None:

@@ -188,8 +188,8 @@ def _edit(edit: object) -> None:
     from memory_plane.integration import Access, Block, Call, Check, Copy, Element, Entry, OwnFile
 
     if isinstance(edit, Call):
-        paths: tuple[object, ...] = edit.touches
-        commands: tuple[object, ...] = (*edit.do, *edit.undo, edit.asks)
+        paths: tuple[object, ...] = (*edit.touches, *(one.path for one in edit.sets))
+        commands: tuple[object, ...] = (*edit.do, *edit.undo, *(() if edit.sets else (edit.asks,)))
     elif isinstance(edit, Check):
         paths, commands = (), (edit.command,)
     elif isinstance(edit, Entry | Element | Block | OwnFile | Copy | Access):

@@ -155,17 +155,19 @@ class Copy:
 class Call:
     """What the agent's own command does better than an edit.
 
-    It is done when `asks`, which changes nothing, ends with 0 and prints `shows`. `touches` are the files that the
-    commands change: they are backed up, and get their old bytes back if nobody else has changed them meanwhile, or if
-    undoing leaves them the same in meaning.
-    `environment` is added to that of the process, `folder` is where it runs.
+    It is done when all that it `sets` stands in the agent's files, whatever is beside it; where no file tells, when
+    `asks`, which changes nothing, ends with 0 and prints `shows`. What somebody else holds where it sets an entry is
+    refused, or noted and put back as any entry. `touches` are the files that the commands change: they are backed up,
+    and get their old bytes back if nobody else has changed them meanwhile, or if undoing leaves them the same in
+    meaning. `environment` is added to that of the process, `folder` is where it runs.
     """
 
     what: str
     do: tuple[Command, ...]
     undo: tuple[Command, ...]
-    asks: Command
-    shows: str
+    sets: tuple[Entry | Element, ...] = ()
+    asks: Command = ()
+    shows: str = ""
     touches: tuple[Path, ...] = ()
     environment: Mapping[str, str] | None = None
     folder: Path | None = None
@@ -181,7 +183,9 @@ Edit = Entry | Element | Block | OwnFile | Copy | Call
 class Check:
     """Ask the agent what it really loaded: right when `command` ends with 0 and prints `shows`.
 
-    What only a person can do after `setup`, such as to trust hooks, is `by_hand`: `doctor` alone looks at it.
+    What only a person can do after `setup`, such as to trust hooks, is `by_hand`: `doctor` alone looks at it. An agent
+    that is asked may write files of its own, so that `doctor` asks it with `--ask` alone; one that starts no agent is
+    `harmless`, and always asked.
     """
 
     what: str
@@ -190,6 +194,7 @@ class Check:
     remedy: str
     folder: Path | None = None
     by_hand: bool = False
+    harmless: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,9 +48,9 @@ def test_hooks_run_once_they_are_trusted_and_doctor_says_that_they_wait(tmp_path
     with Endpoint([f"{SHIPPED}."]) as endpoint:
         CODEX.prepare(person, endpoint.url)
         person.plane("setup", "codex", "--yes")
-        assert f"3 of 3 {WAIT}" in person.run(str(COMMAND), "doctor", fails=True)
+        assert f"3 of 3 {WAIT}" in person.run(str(COMMAND), "doctor", "--ask", fails=True)
         trust(person)
-        assert WAIT not in person.plane("doctor")
+        assert WAIT not in person.plane("doctor", "--ask")
         person.run("codex", "exec", "--skip-git-repo-check", "Please ship the login page of herrington.ai")
     person.plane("ingest", "--spool")
     assert [hit["agent"] for hit in person.told("recall", "login page herrington")["hits"]] == ["codex"]

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from memory_plane.plugins import PluginManager
 
 
-def examine(home: Path, plugins: PluginManager) -> Iterator[Finding]:
-    """Look at every agent that is here or was set up; agents are asked side by side, since some take seconds."""
+def examine(home: Path, plugins: PluginManager, *, ask: bool = False) -> Iterator[Finding]:
+    """Look at every agent that is here or was set up.
+
+    To `ask` an agent is to start its program, which may write files of its own; side by side, since some take seconds.
+    """
     held = manifest.load(home)
     declared = {one.agent: one for _, one in plugins.integrate(Machine.here(home))}
     for agent in held.agents.keys() - declared.keys():
@@ -28,12 +31,16 @@ def examine(home: Path, plugins: PluginManager) -> Iterator[Finding]:
         yield Finding(what=f"agent {agent}", state="wrong", detail=detail, remedy=remedy)
     looked_at = [one for one in declared.values() if one.found or one.agent in held.agents]
     with seen.undisturbed(home), ThreadPoolExecutor(max_workers=8) as pool:
-        for found in pool.map(lambda one: list(_agent(one, one.agent in held.agents, home)), looked_at):
+        for found in pool.map(lambda one: list(_agent(one, one.agent in held.agents, home, ask=ask)), looked_at):
             yield from found
 
 
-def _agent(integration: Integration, is_set_up: bool, home: Path) -> Iterator[Finding]:
+def _agent(integration: Integration, is_set_up: bool, home: Path, *, ask: bool) -> Iterator[Finding]:
     what, agent = f"agent {integration.agent}", integration.agent
+    last = seen.last(home, agent)
+    if not integration.edits and not integration.checks:
+        yield _by_hand(integration, last)
+        return
     if not is_set_up:
         detail = f"{integration.name} is here ({integration.found}), and not connected"
         yield Finding(what=what, state="note", detail=detail, remedy=f"memory-plane setup {agent}")
@@ -42,18 +49,19 @@ def _agent(integration: Integration, is_set_up: bool, home: Path) -> Iterator[Fi
         detail = f"{integration.name} is gone from this machine"
         yield Finding(what=what, state="wrong", detail=detail, remedy=f"memory-plane uninstall {agent}")
         return
-    last = seen.last(home, agent)
-    complaints = list(_complaints(integration))
+    complaints = list(_complaints(integration, ask=ask))
     for detail, remedy in complaints:
         yield Finding(what=what, state="wrong", detail=detail, remedy=remedy)
     if not complaints:
         yield _heard(integration, last)
 
 
-def _complaints(integration: Integration) -> Iterator[tuple[str, str]]:
+def _complaints(integration: Integration, *, ask: bool) -> Iterator[tuple[str, str]]:
     """Yield what does not stand as it was written, what the agent does not see, and what cannot be read."""
     again = f"memory-plane setup {integration.agent}"
-    looked_at = (*integration.edits, *integration.checks)
+    looked_at = [
+        one for one in (*integration.edits, *integration.checks) if ask or not isinstance(one, Check) or one.harmless
+    ]
     with ThreadPoolExecutor(max_workers=max(1, len(looked_at))) as pool:
         for one, complaint in zip(looked_at, pool.map(_complaint, looked_at), strict=True):
             if complaint:
@@ -107,10 +115,19 @@ def _heard(integration: Integration, last: seen.Seen) -> Finding:
     if silent:
         told = f", only {' and '.join(heard)}" if heard else ""
         detail = f"{agent} is connected; no {' and no '.join(silent)} was heard yet{told}"
-        remedy = f"restart {agent}, take a turn, and look again"
+        remedy = f"restart {agent}, take a turn, and look again, or have it asked: memory-plane doctor --ask"
         return Finding(what=what, state="note", detail=detail, remedy=remedy)
     last_heard = f"; last heard: {', '.join(heard)}" if heard else ""
     return Finding(what=what, state="ok", detail=f"{agent} is connected{last_heard}")
+
+
+def _by_hand(integration: Integration, last: seen.Seen) -> Finding:
+    """Say when an agent was heard that nothing on this machine connects: whether a person has is not to be seen."""
+    what, agent, name = f"agent {integration.agent}", integration.agent, integration.name
+    if heard := [_when(at) for at in (last.hook, last.mcp) if at]:
+        return Finding(what=what, state="ok", detail=f"{name}, connected by hand; last heard: {max(heard)}")
+    detail = f"{name} is connected by hand, elsewhere; last heard: never"
+    return Finding(what=what, state="note", detail=detail, remedy=f"memory-plane setup {agent} tells the steps")
 
 
 def _due(integration: Integration, last: seen.Seen) -> Iterable[tuple[str, bool, datetime | None]]:

@@ -13,9 +13,9 @@ from memory_plane.copies import NAME
 from memory_plane.errors import MemoryPlaneError
 from memory_plane.integration import Call
 from memory_plane.setup import calls, edits, files, plan
-from memory_plane.setup.errors import Kept
+from memory_plane.setup.errors import Broken, Kept
 from memory_plane.setup.files import Found, digest
-from memory_plane.setup.manifest import FileRecord, Manifest, load
+from memory_plane.setup.manifest import FileRecord, Manifest, Record, load
 from memory_plane.setup.plan import Change, Plan
 
 
@@ -52,6 +52,10 @@ def setup(planned: Plan, manifest: Manifest) -> None:
         for change in planned.changes:
             _write(change, undo)
         _run(planned, before, undo, manifest)
+        kept = {one.key for one in planned.records}
+        for one in going:
+            if one.key not in kept:
+                _give_back(one)
         manifest.agents[planned.agent] = planned.records
         _settle(planned.changes, manifest)
         manifest.save()
@@ -88,6 +92,8 @@ def _undo(planned: Plan, manifest: Manifest) -> tuple[list[Call], list[str]]:
     for call in planned.calls:
         try:
             _undo_call(call, as_left)
+            for one in (one for one in manifest.agents[planned.agent] if one.edit == call):
+                _give_back(one)
         except Kept as error:
             as_left -= set(call.touches)
             failed += [call] if calls.can_run(call) else []
@@ -114,6 +120,19 @@ def _undo_call(call: Call, as_left: set[Path]) -> None:
                 files.write(now, found.data, found.mode)
 
 
+def _give_back(record: Record) -> None:
+    """Put back what an agent's command took over, where nothing stands in its place."""
+    for one in record.over:
+        path = one.edit.path  # type: ignore[union-attr]
+        found = files.look(path)
+        try:
+            after = edits.put_back(one, found.data)
+        except Broken as error:
+            raise Kept(f"{path}: {error}") from None
+        if after != found.data:
+            files.write(found, after, found.mode)
+
+
 def _note(change: Change, manifest: Manifest) -> None:
     """Keep what a file held before us, for the day when nothing else has changed in it, and what it may hold now."""
     place, data = str(change.found.place), change.found.data
@@ -137,9 +156,9 @@ def _settle(changes: Iterable[Change], manifest: Manifest) -> None:
 def _run(planned: Plan, before: Sequence[Found], undo: list[Callable[[], None]], manifest: Manifest) -> None:
     """Run the agent's commands, and note what they left in the files that nobody else had changed before."""
     left = {found.place: digest(found.data) for found in before}
-    undo.append(lambda: _take_back(planned.calls, before, left))
+    undo.append(lambda: _take_back(planned, before, left))
     for call in planned.first_undone:
-        calls.make_room(call)
+        calls.make_room(call, for_itself=call in planned.calls)
         left.update((place, digest(files.look(place).data)) for place in left)
     for call in planned.calls:
         calls.do(call)
@@ -150,10 +169,11 @@ def _run(planned: Plan, before: Sequence[Found], undo: list[Callable[[], None]],
             manifest.files[str(found.place)] = replace(known, after=(left[found.place],))
 
 
-def _take_back(made: Sequence[Call], before: Iterable[Found], left: Mapping[Path, str]) -> None:
+def _take_back(planned: Plan, before: Iterable[Found], left: Mapping[Path, str]) -> None:
     """Undo calls, and give each file that they touched its bytes again, unless somebody else has written there."""
     as_left = {place for place, seen in left.items() if digest(files.look(place).data) == seen}
-    complaints = list(_undone([partial(calls.undo, call) for call in made]))
+    giving = [partial(_give_back, one) for one in planned.records]
+    complaints = list(_undone([*giving, *(partial(calls.undo, call) for call in planned.calls)]))
     for found in before:
         now = files.look(found.place)
         if found.place in as_left or _says_no_more(now, found):

@@ -5,15 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from signal import Signals
+from typing import Any
 
-from memory_plane.integration import Call, Check, Command
+from memory_plane.integration import Call, Check, Command, Element, Entry
 from memory_plane.redact import redact
-from memory_plane.setup.errors import Kept
+from memory_plane.setup import files, formats
+from memory_plane.setup.errors import Broken, Kept
+from memory_plane.setup.pointers import MISSING, get, same
+
+_UNDONE = "is not done, or no longer"
+
+LARGEST_JSON5 = 64 * 1024
+"""Bytes of JSON5 that are read: its parser takes a second for some twenty thousand."""
 
 SECONDS = 120.0
 """How long a command of an agent may take: some start a server, or look for an update."""
@@ -26,21 +33,37 @@ def is_done(call: Call) -> bool:
 
 def complaint(call: Call) -> str:
     """Return "" where the change stands, else why it does not seem so."""
+    if call.sets:
+        try:
+            return "" if all(stands(edit, files.read(edit.path)) for edit in call.sets) else _UNDONE
+        except (Broken, Kept) as error:
+            return str(error)
     code, said = _run(call.asks, call.folder, call.environment)
     if code is None:
         return f"{_line(call.asks)!r}: {said}"
-    return "" if code == 0 and call.shows in said else "is not done, or no longer"
+    return "" if code == 0 and call.shows in said else _UNDONE
+
+
+def stands(edit: Entry | Element, data: bytes | None) -> bool:
+    """Tell whether what a command sets is there; raise `Broken` for a file that cannot be read."""
+    return same(held(edit, data), edit.value)
+
+
+def held(edit: Entry | Element, data: bytes | None) -> Any:
+    """Return what stands where a command sets something, `MISSING` for nothing.
+
+    An agent may add to our entry what it holds of its own: that is our entry.
+    """
+    found = get(_load(edit.path, data or b""), edit.pointer)
+    if isinstance(edit, Element):
+        elements = found if isinstance(found, list) else ()
+        return edit.value if any(same(one, edit.value) for one in elements) else MISSING
+    return edit.value if _holds(found, edit.value) else found
 
 
 def can_run(call: Call) -> bool:
     """Tell whether the agent's command is there still."""
-    return shutil.which(call.asks[0]) is not None
-
-
-def are_done(asked: Sequence[Call]) -> list[bool]:
-    """Ask of several calls at once: an agent may take seconds to start."""
-    with ThreadPoolExecutor(max_workers=max(1, len(asked))) as pool:
-        return list(pool.map(is_done, asked))
+    return all(shutil.which(command[0]) is not None for command in call.undo)
 
 
 def do(call: Call) -> None:
@@ -48,21 +71,38 @@ def do(call: Call) -> None:
     for command in call.do:
         _must(command, call)
     if not is_done(call):
-        raise Kept(f"{_line(call.do[-1])!r} ended well, but {_line(call.asks)!r} does not show {call.shows!r}")
+        missing = f"{_line(call.asks)!r} does not show {call.shows!r}" if not call.sets else "what it sets is not there"
+        raise Kept(f"{_line(call.do[-1])!r} ended well, but {missing}")
 
 
 def undo(call: Call) -> None:
     """Take the change back, if it is still there; raise `Kept` with what the agent said if that fails."""
-    code, said = _run(call.asks, call.folder, call.environment)
-    if code is None:
-        raise Kept(f"{_line(call.asks)!r} cannot tell what is left to take back: {_last(said)}")
-    if code == 0 and call.shows in said:
+    if is_left(call):
         for command in call.undo:
             _must(command, call)
 
 
-def make_room(call: Call) -> None:
-    """Take back what stands where a change goes; whether it could be is seen when the change is made."""
+def is_left(call: Call) -> bool:
+    """Tell whether anything is there still that the call has set; raise `Kept` where that cannot be told."""
+    if call.sets:
+        try:
+            return any(stands(edit, files.read(edit.path)) for edit in call.sets)
+        except Broken as error:
+            raise Kept(f"{call.what}: cannot tell what is left to take back: a file {error}") from None
+    code, said = _run(call.asks, call.folder, call.environment)
+    if code is None:
+        raise Kept(f"{_line(call.asks)!r} cannot tell what is left to take back: {_last(said)}")
+    return code == 0 and call.shows in said
+
+
+def make_room(call: Call, *, for_itself: bool) -> None:
+    """Take back what stands where a change goes, ours or, where it is for the call itself, somebody else's.
+
+    Whether it could be is seen when the change is made.
+    """
+    with suppress(Kept):
+        if not for_itself and call.sets and not is_left(call):
+            return
     for command in call.undo:
         _run(command, call.folder, call.environment)
 
@@ -73,6 +113,27 @@ def passes(check: Check) -> str:
     if code == 0 and check.shows in said:
         return ""
     return f"{_line(check.command)!r} does not show {check.shows!r}: {_last(said)}"
+
+
+def _load(path: Path, data: bytes) -> Any:
+    """Return what a file means that its agent edits by itself, in JSON5 too; raise `Broken`."""
+    import json5
+
+    try:
+        return formats.of(path).load(data)
+    except Broken as error:
+        try:
+            if len(data) <= LARGEST_JSON5:
+                return json5.loads(data.decode("utf-8-sig"))
+        except (ValueError, RecursionError):
+            pass
+        raise error from None
+
+
+def _holds(found: Any, wanted: Any) -> bool:
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return all(name in found and _holds(found[name], value) for name, value in wanted.items())
+    return same(found, wanted)
 
 
 def _must(command: Command, call: Call) -> None:

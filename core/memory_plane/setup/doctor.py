@@ -28,8 +28,11 @@ LONG = timedelta(minutes=5)
 """Something that has waited for longer does not move by itself."""
 
 
-def examine(settings: Settings, plugins: PluginManager) -> Iterator[Finding]:
-    """Look at everything that this machine can tell by itself; nothing is changed, and nothing raises."""
+def examine(settings: Settings, plugins: PluginManager, *, ask: bool = False) -> Iterator[Finding]:
+    """Look at everything that this machine can tell by itself; nothing is changed, and nothing raises.
+
+    To `ask` the agents is to start their programs too.
+    """
     now = datetime.now(UTC)
     looks: tuple[tuple[str, Callable[[], Iterator[Finding]]], ...] = (
         ("files", lambda: _files(settings.home)),
@@ -39,7 +42,7 @@ def examine(settings: Settings, plugins: PluginManager) -> Iterator[Finding]:
         ("spool", lambda: _spool(settings.home, plugins, now)),
         ("sync", lambda: _sync(settings)),
         ("plugins", lambda: _plugins(plugins)),
-        ("agents", lambda: agents.examine(settings.home, plugins)),
+        ("agents", lambda: agents.examine(settings.home, plugins, ask=ask)),
     )
     for what, look in looks:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,16 @@ def made(
         return data or b"", Record(edit, ours[0].made, ours[0].before) if ours else None
     if any(held == _wanted(one.edit) for one in ours if isinstance(one.edit, FileEdit)):
         return _written(edit, data or b""), Record(edit, ours[0].made, ours[0].before)
+    check_free(edit, held, take_over=take_over)
+    return _written(edit, data or b""), Record(edit, _containers(edit, data), held)
+
+
+def check_free(edit: FileEdit, held: Any, *, take_over: bool) -> None:
+    """Raise `Kept` for what somebody else holds where the edit goes, unless it is taken over and can be put back."""
     if held is not MISSING and not take_over:
         raise Kept(f"holds something else {_place(edit)}; remove that, or take it over with --take-over")
     if held is not MISSING and not _can_be_noted(held):
         raise Kept(f"holds something {_place(edit)} that cannot be noted to put it back; remove that by hand")
-    return _written(edit, data or b""), Record(edit, _containers(edit, data), held)
 
 
 def undone(record: Record, data: bytes | None) -> bytes | None:
@@ -65,6 +71,20 @@ def undone(record: Record, data: bytes | None) -> bytes | None:
             return _dropped(edit, data, after)
         case _:
             return None if record.before is MISSING else _encoded(record.before)
+
+
+def put_back(record: Record, data: bytes | None) -> bytes | None:
+    """Return the content with what was taken over, where nothing stands in its place now."""
+    edit = record.edit
+    assert isinstance(edit, Entry)
+    if record.before is MISSING or _held(edit, data) is not MISSING:
+        return data
+    return _written_value(replace(edit, value=record.before), data or b"")
+
+
+def foretold(edit: Entry | Element, data: bytes | None) -> bytes:
+    """Return about what an agent's command will make of a file; raise `Broken` where that cannot be said."""
+    return _written_value(edit, data or b"")
 
 
 def same_meaning(path: Path, one: bytes | None, other: bytes | None) -> bool:

@@ -32,11 +32,15 @@ _KINDS: Mapping[str, type[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An edit that was made: `made` containers are ours too, `before` is what the entry held, if it was taken over."""
+    """An edit that was made: `made` containers are ours too, `before` is what the entry held, if it was taken over.
+
+    `over` are the entries that a command of the agent took over, each with what it held.
+    """
 
     edit: Edit
     made: int = 0
     before: Any = MISSING
+    over: tuple[Record, ...] = ()
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -150,9 +154,9 @@ def key(edit: Edit) -> tuple[Any, ...]:
 
 
 def _plain(record: Record) -> dict[str, Any]:
-    kind = next(name for name, each in _KINDS.items() if isinstance(record.edit, each))
-    held: dict[str, Any] = {"kind": kind}
-    held |= {one.name: _json(getattr(record.edit, one.name)) for one in fields(record.edit)}
+    held = _plain_edit(record.edit)
+    if record.over:
+        held["over"] = [_plain(one) for one in record.over]
     if record.made:
         held["made"] = record.made
     if record.before is not MISSING:
@@ -160,16 +164,27 @@ def _plain(record: Record) -> dict[str, Any]:
     return held
 
 
+def _plain_edit(edit: Edit) -> dict[str, Any]:
+    kind = next(name for name, each in _KINDS.items() if isinstance(edit, each))
+    return {"kind": kind} | {one.name: _json(getattr(edit, one.name)) for one in fields(edit)}
+
+
 def _json(value: Any) -> Any:
+    if isinstance(value, Entry | Element):
+        return _plain_edit(value)
     if isinstance(value, Path):
         return str(value)
     return [_json(each) for each in value] if isinstance(value, tuple) else value
 
 
 def _record(held: Mapping[str, Any]) -> Record:
+    over = tuple(map(_record, held.get("over", ())))
+    return Record(_edit(held), held.get("made", 0), held.get("before", MISSING), over)
+
+
+def _edit(held: Mapping[str, Any]) -> Any:
     kind = _KINDS[held["kind"]]
-    edit = kind(**{one.name: _read(one.name, held[one.name]) for one in fields(kind) if one.name in held})
-    return Record(edit, held.get("made", 0), held.get("before", MISSING))
+    return kind(**{one.name: _read(one.name, held[one.name]) for one in fields(kind) if one.name in held})
 
 
 def _file_record(held: Mapping[str, Any]) -> FileRecord:
@@ -181,6 +196,8 @@ def _read(name: str, value: Any) -> Any:
         return None if value is None else Path(value)
     if name == "touches":
         return tuple(map(Path, value))
+    if name == "sets":
+        return tuple(map(_edit, value))
     if name in ("pointer", "asks"):
         return tuple(value)
     return tuple(map(tuple, value)) if name in ("do", "undo") else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from memory_plane.setup import calls, edits, files
 from memory_plane.setup.errors import Broken, Kept
 from memory_plane.setup.files import Found
 from memory_plane.setup.manifest import Manifest, Record, key
+from memory_plane.setup.pointers import MISSING
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +54,15 @@ def _visible(one: str) -> str:
 class Plan:
     """What happens for one agent: all of it or, where anything is `refused`, nothing.
 
-    `first_undone` are calls of earlier, or somebody else's that are taken over, which make room for `calls`.
+    `first_undone` are calls of earlier, or somebody else's that are taken over, which make room for `calls`; `foretold`
+    is about what the `calls` will change.
     """
 
     agent: str
     name: str
     changes: tuple[Change, ...] = ()
     calls: tuple[Call, ...] = ()
+    foretold: tuple[Change, ...] = ()
     first_undone: tuple[Call, ...] = ()
     records: tuple[Record, ...] = ()
     refused: tuple[str, ...] = ()
@@ -68,6 +72,14 @@ class Plan:
     def is_idle(self) -> bool:
         """Tell whether there is nothing to do."""
         return not self.changes and not self.calls and not self.first_undone
+
+    def touched(self) -> list[Found]:
+        """Return the files that its commands change as they are now, without those that cannot be read."""
+        held = []
+        for path in dict.fromkeys(path for call in (*self.first_undone, *self.calls) for path in call.touches):
+            with suppress(Kept):
+                held.append(Found(path, files.read(path), 0o600))
+        return held
 
 
 @dataclass(slots=True)
@@ -160,33 +172,75 @@ def _setup(integration: Integration, manifest: Manifest, desk: Desk, *, take_ove
         notes += [] if record else [f"{edit.path}: what we would write stands there already; uninstall leaves it"]
     if refused:
         return Plan(integration.agent, integration.name, refused=tuple(refused), records=own)
-    wished = [edit for edit in integration.edits if isinstance(edit, Call)]
-    earlier = [one for one in own if isinstance(one.edit, Call)]
-    known_keys = {one.key for one in earlier}
-    renewed = [edit for edit in wished if any(one.key == key(edit) and one.edit != edit for one in earlier)]
-    missing = [edit for edit, done in zip(wished, calls.are_done(wished), strict=True) if edit in renewed or not done]
-    known = [Record(edit) for edit in wished if edit in missing or key(edit) in known_keys]
-    notes += [f"{edit.what} is done already; uninstall leaves it" for edit in wished if Record(edit) not in known]
+    wishes = [_wish(edit, own, draft, take_over) for edit in integration.edits if isinstance(edit, Call)]
+    refused = [one.refused for one in wishes if one.refused]
+    if refused:
+        return Plan(integration.agent, integration.name, refused=tuple(refused), records=own)
+    notes += [f"{one.call.what} is done already; uninstall leaves it" for one in wishes if not one.is_ours]
+    missing = tuple(one.call for one in wishes if one.is_missing)
+    gone = (one.edit for one in stale if isinstance(one.edit, Call))
     return Plan(
         integration.agent,
         integration.name,
         changes=draft.changes(),
-        calls=tuple(missing),
-        first_undone=tuple(_room_for(missing, earlier, stale, take_over)),
-        records=(*records, *known),
+        calls=missing,
+        first_undone=(*gone, *(call for one in wishes if one.is_missing for call in one.room)),
+        foretold=tuple(_foretold(missing, draft)),
+        records=(*records, *(one.record for one in wishes if one.is_ours)),
         notes=tuple(dict.fromkeys(notes)),
     )
 
 
-def _room_for(
-    missing: Iterable[Call], earlier: Sequence[Record], stale: Iterable[Record], take_over: bool
-) -> Iterator[Call]:
-    yield from (one.edit for one in stale if isinstance(one.edit, Call))
-    for call in missing:
-        ours = [one.edit for one in earlier if one.key == key(call) and isinstance(one.edit, Call)]
-        yield from (one for one in ours if one != call)
-        if take_over and not ours:
-            yield call
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """A call that an agent wants: what is noted of it, whether it is to be made, and what makes room for it."""
+
+    call: Call
+    record: Record
+    is_missing: bool = False
+    is_ours: bool = True
+    room: tuple[Call, ...] = ()
+    refused: str = ""
+
+
+def _wish(call: Call, own: Sequence[Record], draft: _Draft, take_over: bool) -> _Wish:
+    """Look where a call sets something; nothing of the agent's is run where its files tell."""
+    ours = [one for one in own if one.key == key(call)]
+    earlier = [one.edit for one in ours if isinstance(one.edit, Call) and one.edit != call]
+    over = {one.key: one for record in ours for one in record.over}
+    taken: list[Record] = []
+    try:
+        for edit in call.sets:
+            data = draft.read(edit.path)
+            known = [one for each in ours for one in each.edit.sets if key(one) == key(edit)]  # type: ignore[union-attr]
+            if not any(calls.stands(one, data) for one in (edit, *known)):
+                edits.check_free(edit, found := calls.held(edit, data), take_over=take_over)
+                taken += [Record(edit, before=found)] if found is not MISSING else []
+    except (Broken, Kept) as error:
+        told = str(error) if str(edit.path) in str(error) else f"{edit.path}: {error}"
+        return _Wish(call, Record(call), refused=told)
+    over |= {one.key: one for one in taken}
+    is_done = all(calls.stands(edit, draft.read(edit.path)) for edit in call.sets) if call.sets else calls.is_done(call)
+    is_missing = bool(earlier) or not is_done
+    makes_room = bool(taken) or (take_over and not ours and not call.sets)
+    return _Wish(
+        call,
+        Record(call, over=tuple(over.values())),
+        is_missing=is_missing,
+        is_ours=is_missing or bool(ours),
+        room=(*earlier, *([call] if makes_room else [])),
+    )
+
+
+def _foretold(missing: Iterable[Call], draft: _Draft) -> Iterator[Change]:
+    """Yield about what the agent's commands will change; a file that cannot be edited by us is left out."""
+    held: dict[Path, bytes | None] = {}
+    for edit in (edit for call in missing for edit in call.sets):
+        with suppress(Broken):
+            held[edit.path] = edits.foretold(edit, held.get(edit.path, draft.read(edit.path)))
+    for path, after in held.items():
+        found = draft.desk.look(path)
+        yield Change(path, Found(found.place, draft.read(path), found.mode), after, found.mode)
 
 
 def _uninstall(agent: str, name: str, manifest: Manifest, desk: Desk) -> Plan:

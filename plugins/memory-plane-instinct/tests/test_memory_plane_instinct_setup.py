@@ -99,7 +99,7 @@ def test_everything_of_its_configuration_goes_through_its_own_commands(tmp_path:
     assert len(calls) + len(others) == len(integration.edits)
     assert tmp_path / ".openclaw" / "openclaw.json" not in others
     assert {path for call in calls for path in call.touches} == {tmp_path / ".openclaw" / "openclaw.json"}
-    assert all(str(program) in command for call in calls for command in (*call.do, *call.undo, call.asks))
+    assert all(str(program) in command for call in calls for command in (*call.do, *call.undo))
     assert all(isinstance(check, Check) and check.command[0] == str(program) for check in integration.checks)
     assert integration.found == str(program)
 
@@ -165,6 +165,22 @@ def test_set_up_and_taken_out_again_it_is_as_it_was(plane: Path, person: Path) -
     assert {path: path.read_bytes() for path in person.rglob("*") if path.is_file()} == before
     assert not (person / ".openclaw" / "workspace").exists()
     assert not (plane / "openclaw").exists()
+
+
+def test_server_of_our_name_that_the_person_made_comes_back(plane: Path, person: Path) -> None:
+    own = {"command": "by hand", "env": {"TOKEN": "x"}}
+    place = person / ".openclaw" / "openclaw.json"
+    place.write_text(f"// mine\n{{mcp: {{servers: {{'memory-plane': {json.dumps(own)}}}}}}}", "utf-8")
+    before = place.read_bytes()
+    result = run(plane, "setup")
+    assert (result.exit_code, "holds something else at mcp.servers.memory-plane" in result.output) == (1, True)
+    assert place.read_bytes() == before
+    assert run(plane, "setup", "--take-over").exit_code == 0
+    assert config(person)["mcp"]["servers"]["memory-plane"]["args"][-1] == "instinct"
+    configure(person, config(person) | {"theme": "dark"})
+    assert run(plane, "uninstall").exit_code == 0
+    held = config(person)
+    assert (held["theme"], held["mcp"]["servers"]) == ("dark", {"memory-plane": own})
 
 
 def test_what_the_person_set_meanwhile_stays(plane: Path, person: Path) -> None:

@@ -41,16 +41,19 @@ def status(session: Session, as_json: bool) -> None:
         tell(failure)
 
 
-@click.command(epilog=examples("doctor", "doctor --json"))
+@click.command(epilog=examples("doctor", "doctor --ask", "doctor --json"))
+@click.option(
+    "--ask", is_flag=True, help="Ask the agents too what they loaded: starts each, which writes files of its own."
+)
 @json_option
 @pass_session
-def doctor(session: Session, as_json: bool) -> None:
+def doctor(session: Session, ask: bool, as_json: bool) -> None:
     """Look for what is wrong and say what to do about it; exit 1 when there is anything."""
     from memory_plane.setup.doctor import examine
 
     findings = []
     with progress("Looking") as advance:  # an agent may take ten seconds to answer
-        for finding in examine(session.settings, session.plugins):
+        for finding in examine(session.settings, session.plugins, ask=ask):
             findings.append(finding)
             advance(len(findings), None)
     if as_json:

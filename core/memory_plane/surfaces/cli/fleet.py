@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -21,8 +21,9 @@ from memory_plane.surfaces.cli.text import clean, one_line
 
 if TYPE_CHECKING:
     from memory_plane.integration import Integration
+    from memory_plane.setup.files import Found
     from memory_plane.setup.manifest import Manifest
-    from memory_plane.setup.plan import Plan
+    from memory_plane.setup.plan import Change, Plan
     from memory_plane.surfaces.cli.session import Session
 
 _dry_run = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
@@ -162,11 +163,25 @@ def _attempt(planned: Plan, told: dict[str, Any], do: Callable[[], list[str] | N
         return
     if not planned.is_idle and sys.stderr.isatty():
         click.echo(f"{one_line(planned.name)} …", err=True)
+    before = planned.touched()
     try:
         told["notes"] += do() or ()
     except Kept as error:
         told["state"] = "refused"
         told["refused"].append(str(error))
+    told["commands_changed"] = [{"path": one.path, "diff": one.diff()} for one in _since(before)]
+
+
+def _since(before: Iterable[Found]) -> Iterator[Change]:
+    """Yield what has changed in files meanwhile."""
+    from memory_plane.setup import files
+    from memory_plane.setup.errors import Kept
+    from memory_plane.setup.plan import Change
+
+    for found in before:
+        with suppress(Kept):
+            if (data := files.read(found.place)) != found.data:
+                yield Change(found.place, found, data, found.mode)
 
 
 def _read_back(integrations: Sequence[Integration], report: Sequence[dict[str, Any]]) -> None:
@@ -197,9 +212,14 @@ def _show(plans: Iterable[Plan], found: dict[str, str]) -> None:
         click.secho(one_line(f"{one.name} ({one.agent}){at}"), bold=True)
         for change in one.changes:
             _show_diff(clean(change.diff()))
-        for call in one.calls:
-            for command in call.do if one.agent in found else call.undo:
-                click.echo(f"  will run: {one_line(_line(command))}")
+        done = [command for call in one.calls for command in (call.do if one.agent in found else call.undo)]
+        for command in (*(command for call in one.first_undone for command in call.undo), *done):
+            click.echo(f"  will run: {one_line(_line(command))}")
+        for change in one.foretold:
+            click.echo(
+                "  " + one_line(f"these are to change {change.path} about so; what they did is shown afterwards:")
+            )
+            _show_diff(clean(change.diff()))
         if one.is_idle and not one.refused:
             click.echo("  nothing to change")
         click.echo()
@@ -224,6 +244,7 @@ def _report(planned: Plan, state: str) -> dict[str, Any]:
         "state": "refused" if planned.refused else "unchanged" if planned.is_idle else state,
         "files": [change.path for change in planned.changes],
         "calls": [call.what for call in planned.calls],
+        "commands_changed": [],
         "refused": list(dict.fromkeys(planned.refused)),
         "notes": list(planned.notes),
         "checks": [],
@@ -237,6 +258,9 @@ def _finish(report: Sequence[dict[str, Any]], as_json: bool) -> None:
         print_json(report)
     for told in report if not as_json else ():
         click.echo(one_line(f"{told['agent']}: {told['state']}"))
+        for change in told["commands_changed"]:
+            click.echo("  " + one_line(f"its commands changed {change['path']}:"))
+            _show_diff(clean(change["diff"]))
         for line in (*told["refused"], *told["notes"]):
             click.echo(f"  {one_line(line)}")
         for check in told["checks"]:

@@ -100,8 +100,7 @@ def _by_command(machine: Machine, program: str) -> Edit:
         what=f"claude mcp add --scope user {SERVER}",
         do=((program, "mcp", "add", "--scope", "user", SERVER, "--", *command),),
         undo=((program, "mcp", "remove", "--scope", "user", SERVER),),
-        asks=(program, "mcp", "get", SERVER),
-        shows=f"Args: {' '.join(command[1:])}",
+        sets=(Entry(path=state_file(machine), pointer=("mcpServers", SERVER), value=json_server(command)),),
         touches=(state_file(machine),),
     )
 

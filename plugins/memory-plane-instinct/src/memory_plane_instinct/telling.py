@@ -15,6 +15,8 @@ from memory_plane.integration import (
     Check,
     Copy,
     Edit,
+    Element,
+    Entry,
     Integration,
     Machine,
     OwnFile,
@@ -29,6 +31,7 @@ PLUGIN = ("package.json", "openclaw.plugin.json", "index.js")
 PAGES = ("PULSE.md", "SHARED_MEMORY.md")
 
 _ENTRY = f"plugins.entries.{SERVER}"
+_ALLOWED = ("plugins", "entries", SERVER, "hooks", "allowConversationAccess")
 _EXTRA_PATHS = "memory.search.extraPaths"
 
 
@@ -88,14 +91,16 @@ def _calls(machine: Machine, found: Places, program: str, environment: dict[str,
         "(its commands write openclaw.json anew: comments are gone until uninstall)",
         do=(
             (program, "plugins", "install", "--link", folder, "--force", "--accept-capabilities"),
-            (program, "config", "set", f"{_ENTRY}.hooks.allowConversationAccess", "true", "--strict-json"),
+            (program, "config", "set", ".".join(_ALLOWED), "true", "--strict-json"),
         ),
         undo=(
             (program, "plugins", "uninstall", SERVER, "--force"),
             (program, "config", "unset", _ENTRY),
         ),
-        asks=(program, "config", "get", _ENTRY, "--json"),
-        shows='"allowConversationAccess": true',
+        sets=(
+            Element(path=found.config, pointer=("plugins", "load", "paths"), value=folder),
+            Entry(path=found.config, pointer=_ALLOWED, value=True),
+        ),
         touches=touches,
         environment=environment or None,
     )
@@ -104,8 +109,7 @@ def _calls(machine: Machine, found: Places, program: str, environment: dict[str,
         what=f"openclaw mcp set {SERVER}",
         do=((program, "mcp", "set", SERVER, json.dumps(server)),),
         undo=((program, "mcp", "unset", SERVER),),
-        asks=(program, "config", "get", f"mcp.servers.{SERVER}", "--json"),
-        shows=f'"command": {json.dumps(server["command"], ensure_ascii=False)}',
+        sets=(Entry(path=found.config, pointer=("mcp", "servers", SERVER), value=server),),
         touches=touches,
         environment=environment or None,
     )
@@ -114,8 +118,7 @@ def _calls(machine: Machine, found: Places, program: str, environment: dict[str,
         what=f"openclaw config set {_EXTRA_PATHS} (with {pages} added)",
         do=((*extra, "add", pages),),
         undo=((*extra, "remove", pages),),
-        asks=(program, "config", "get", _EXTRA_PATHS, "--json"),
-        shows=json.dumps(pages, ensure_ascii=False),
+        sets=(Element(path=found.config, pointer=tuple(_EXTRA_PATHS.split(".")), value=pages),),
         touches=touches,
         environment=environment or None,
     )

@@ -23,7 +23,7 @@ def integration(machine: Machine, *, chat_db: Path | None, server: str | None, d
     if server is not None:
         remedy = "start BlueBubbles, or correct plugin.muse.bluebubbles and plugin.muse.password"
         command = (*machine.command, "muse", "status")
-        checks.append(Check(what=ANSWERS, command=command, shows=ANSWERS, remedy=remedy))
+        checks.append(Check(what=ANSWERS, command=command, shows=ANSWERS, remedy=remedy, harmless=True))
     sources = [source for source in (chat_db, server, dossiers) if source is not None]
     return Integration(
         agent=MUSE,
