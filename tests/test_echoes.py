@@ -55,6 +55,11 @@ def test_single_line_of_a_page_is_taken_out(filled: Plane, name: str) -> None:
         assert without_ours(f"The memory says:\n{line}\nThat is all.") == "The memory says:\nThat is all."
 
 
+def test_fenced_line_of_the_graph_is_taken_out() -> None:
+    line = "- ⟨external⟩ “Ann KNOWS Rob” · 0.94 · jev"
+    assert without_ours(f"The memory says:\n{line}\nThat is all.") == "The memory says:\nThat is all."
+
+
 def test_page_without_news_is_taken_out(plane: Plane) -> None:
     assert without_ours(f"{plane.page('brief/grok.md')}Go on").strip() == "Go on"
 
