@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 
 from memory_plane import Plane, Plugin, hookimpl
-from memory_plane.errors import PluginError
+from memory_plane.errors import ModelUnavailable, PluginError
+from memory_plane.failures import FailureLog
 from memory_plane.pipeline import FIRST_RETRY, MAX_TRIES
 from memory_plane.types import (
     AgentContext,
@@ -320,3 +322,123 @@ def test_fact_whose_key_names_a_secret_is_cut(make_plane: MakePlane) -> None:
     plane.fact("github", "password", "hunter2xyz", agent="muse")
     plane.render()
     assert all(b"hunter2xyz" not in file.read_bytes() for file in plane.home.rglob("*") if file.is_file())
+
+
+# --- models of others, asked later -------------------------------------------------------------------------------
+
+
+class RemotePlugin(Plugin):
+    """Asks a model that is not there for a while."""
+
+    deferred = True
+    model = "model-1"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.until: datetime | None = None
+        self.blames = False
+        self.asked: list[str] = []
+        self.shown: list[Candidate] = []
+
+    @hookimpl
+    def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification | None:
+        self.asked.append(memory.text)
+        self.shown += candidates
+        if self.until is not None:
+            raise ModelUnavailable("the model sleeps", until=self.until, blames=self.blames)
+        return Classification(
+            resolutions=tuple(Resolution(mention=one.mention, node=one.node.id, probability=1.0) for one in candidates)
+        )
+
+
+def test_model_that_is_away_is_left_alone_and_loses_nothing(make_plane: MakePlane) -> None:
+    plugin = RemotePlugin()
+    plane = make_plane(NamesPlugin(), plugin, strict=False)
+    for name in ("Ann", "Bob", "Ann and Bob"):
+        plane.post(f"{name} is here", agent="muse")
+    now = datetime.now(UTC)
+    for _ in range(MAX_TRIES + 1):
+        plugin.until = now + FIRST_RETRY
+        assert plane._pipeline.work(now) == 0
+        assert plane._pipeline.work(now) == 0
+        now = plugin.until + FIRST_RETRY
+    assert plugin.asked == ["Ann is here"] * (MAX_TRIES + 1)
+    assert plane.status().waiting == 3
+    assert "plugin 'remote' failed in 'classify' and was skipped: the model sleeps" in plane.status().failures
+    plugin.until = None
+    assert plane._pipeline.work(now) == 3
+    assert plane.status().waiting == 0
+
+
+def test_question_that_a_model_cannot_take_makes_way_for_the_others(make_plane: MakePlane) -> None:
+    plugin = RemotePlugin()
+    plane = make_plane(NamesPlugin(), plugin, strict=False)
+    for name in ("Ann", "Bob"):
+        plane.post(f"{name} is here", agent="muse")
+    now = datetime.now(UTC)
+    plugin.until, plugin.blames = now + FIRST_RETRY / 2, True
+    assert plane._pipeline.work(now) == 0
+    plugin.until = None
+    assert plane._pipeline.work(now + FIRST_RETRY / 2) == 1
+    assert plugin.asked == ["Ann is here", "Bob is here"]
+
+
+def test_failure_is_forgotten_once_a_deferred_plugin_answers_again(make_plane: MakePlane) -> None:
+    plugin = SlowPlugin()
+    plane = make_plane(plugin, strict=False)
+    plugin.down = True
+    plane.post("Ann met Bob", agent="muse")
+    plane.ingest()
+    assert plane.plugins.infos()[0].failure is not None
+    plugin.down = False
+    plane.post("Ann met Bob again", agent="muse")
+    plane.ingest()
+    assert plane.plugins.infos()[0].failure is None
+    assert FailureLog(plane.home / "failures.jsonl").latest() == {}
+
+
+@pytest.mark.parametrize("op", ["retract", "forget"])
+def test_deferred_plugin_never_sees_what_was_taken_back(make_plane: MakePlane, op: str) -> None:
+    plugin = RemotePlugin()
+    plane = make_plane(NamesPlugin(), plugin)
+    wrong = plane.post("Ann met Bob", agent="muse").id
+    getattr(plane, op)(wrong, agent="muse")
+    plane.ingest()
+    assert plugin.asked == []
+    assert plane.status().waiting == 0
+
+
+def test_deferred_plugin_sees_what_was_held_back_once_it_is_released(make_plane: MakePlane) -> None:
+    plugin = RemotePlugin()
+    plane = make_plane(NamesPlugin(), plugin, hold_external=True)
+    held = plane.post("Ann met Bob", agent="muse", origin="external").id
+    plane.ingest()
+    assert (plugin.asked, plane.inquiries()) == ([], [])
+    plane.release(held, agent="muse")
+    plane.ingest()
+    assert plugin.asked == ["Ann met Bob"]
+    assert [one.memory.id for one in plane.inquiries()] == [held]
+
+
+def test_model_is_kept_with_its_answer(make_plane: MakePlane) -> None:
+    plane = make_plane(NamesPlugin(), RemotePlugin())
+    plane.post("Ann met Bob", agent="muse")
+    plane.ingest()
+    versions = [json.loads(line).get("version") for line in plane.export()]
+    assert versions == [None, "0", "0+model-1"]
+
+
+def test_deferred_plugin_is_told_what_was_decided_and_what_others_say(make_plane: MakePlane) -> None:
+    plugin = RemotePlugin()
+    plane = make_plane(NamesPlugin(), plugin)
+    plane.post("Ann met Bob", agent="grok")
+    plane.ingest()
+    assert [(one.taken, one.facts, one.same_agent, one.last_seen) for one in plugin.shown] == [
+        (True, (), False, None)
+    ] * 2
+    plugin.shown.clear()
+    plane.post("Ann met Bob", agent="muse")
+    plane.ingest()
+    known = {(one.node.name, one.taken, one.facts, one.same_agent) for one in plugin.shown}
+    assert ("Ann", False, ("Ann KNOWS Bob",), False) in known
+    assert ("Ann", True, (), False) in known

@@ -1,5 +1,12 @@
 """The exception tree. A message says what happened, to which thing, and what to do."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
 
 class MemoryPlaneError(Exception):
     """Base of every error that Memory Plane raises on purpose."""
@@ -35,3 +42,15 @@ class HubBusy(HubUnreachable):
 
 class Refused(MemoryPlaneError):
     """The input of a write is not acceptable; the message begins with the field's name."""
+
+
+class ModelUnavailable(MemoryPlaneError):
+    """A model of somebody else does not answer now, or may not be asked: local answers do until it is asked again.
+
+    `until` is when that is. `blames` the question where it may be what the model cannot take.
+    """
+
+    def __init__(self, message: str, *, until: datetime, blames: bool = False) -> None:
+        super().__init__(message)
+        self.until = until
+        self.blames = blames

@@ -15,6 +15,7 @@ KEPT = timedelta(days=7)
 """A failure older than this is forgotten: the plugin was probably mended."""
 
 _BYTES = 100_000
+_MENDED = "mended"
 _MOST_BEHIND = 10
 
 
@@ -65,10 +66,16 @@ class FailureLog:
             finally:
                 os.close(file)
 
+    def mend(self, plugin: str) -> None:
+        """Note that a plugin does what it failed in before."""
+        if plugin in self.latest():
+            self.add(Failure(plugin, _MENDED, "", datetime.now(UTC)))
+
     def latest(self) -> dict[str, Failure]:
-        """Return the latest failure of each plugin."""
+        """Return the latest failure of each plugin that was not mended since."""
         since = datetime.now(UTC) - KEPT
-        return {failure.plugin: failure for failure in self._read() if failure.at > since}
+        found = {failure.plugin: failure for failure in self._read() if failure.at > since}
+        return {plugin: failure for plugin, failure in found.items() if failure.where != _MENDED}
 
     def _read(self) -> Iterator[Failure]:
         try:

@@ -7,30 +7,22 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import reduce
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
 from memory_plane.answers import unite
 from memory_plane.database import Database
-from memory_plane.errors import PluginError, StoreError
+from memory_plane.errors import ModelUnavailable, PluginError, StoreError
+from memory_plane.inquiry import Inquiry, inquire, nodes_of
 from memory_plane.operations import make_operation, memory_of
 from memory_plane.recall import attention
-from memory_plane.recall.candidates import Candidates, Known, candidates, outdated
+from memory_plane.recall.candidates import Candidates, candidates, outdated
 from memory_plane.store import corrections, cursors, derivations, enrichment, feed, log, operations
 from memory_plane.store.codec import Derivation
 from memory_plane.store.feed import NOTHING, Delivery
-from memory_plane.types import (
-    AgentContext,
-    Candidate,
-    Classification,
-    Extraction,
-    Memory,
-    Node,
-    Operation,
-    Origin,
-    Receipt,
-)
+from memory_plane.types import Classification, Extraction, Memory, Operation, Receipt
 
 if TYPE_CHECKING:
     from memory_plane.plugins import PluginManager
@@ -57,6 +49,7 @@ class Pipeline:
     def __init__(self, database: Database, plugins: PluginManager, settings: Settings) -> None:
         self._database = database
         self._recovered = False
+        self._resting: dict[str, datetime] = {}
         self._plugins = plugins
         declared = {name: info.interests for name, info in plugins.agents.items()}
         self._interests = declared | {name.lower(): tuple(agent.interests) for name, agent in settings.agents.items()}
@@ -92,6 +85,8 @@ class Pipeline:
                     enrichment.put(connection, appended.seq, (enrichment.INLINE,))
                     fresh.append((appended.seq, memory, appended.at))
                 new |= {operation.id} if appended.new else set()
+                if appended.new and operation.op == "release":
+                    self._ask_now(connection, operation)
             self._take_in(connection, delivery, new)
             if cursor is not None:
                 cursors.put(connection, *cursor)
@@ -101,6 +96,13 @@ class Pipeline:
         for seq, memory, at in fresh:
             self._enrich_safely(seq, memory, at, late=delivery.peer is not None)
         return receipts
+
+    def _ask_now(self, connection: Connection, release: Operation) -> None:
+        """Queue for the deferred plugins what they were not asked about while it was held back."""
+        target = log.target_of(release)
+        found = log.get(connection, target) if target is not None else None
+        if found is not None and memory_of(found[1]) is not None:
+            enrichment.put(connection, found[0], self._plugins.deferred)
 
     def _take_in(self, connection: Connection, delivery: Delivery, new: Collection[str]) -> None:
         """Keep the answers that came along, and have those plugins asked that another machine does not have."""
@@ -139,7 +141,7 @@ class Pipeline:
         with self._database.reading() as connection:
             known = candidates(connection, memory, found.mentions)
             classified = self._plugins.classify(memory, found, known.found)
-            nodes = _nodes(classified[1] if classified else Classification(), known.known, memory.origin)
+            nodes = nodes_of(classified[1] if classified else Classification(), known.known, memory.origin)
             agents = attention.contexts(connection, memory, nodes, known.known, self._interests)
         routed = self._plugins.route(memory, nodes, agents) if agents else None
         said = dict(extractions), dict([classified] if classified else []), dict([routed] if routed else [])
@@ -207,9 +209,16 @@ class Pipeline:
 
     def work(self, now: datetime, limit: int = 100) -> int:
         """Ask the deferred plugins about what waits for them, and finish what a crash cut short; count the answers."""
+        self._resting = {plugin: until for plugin, until in self._resting.items() if until > now}
         with self._database.reading() as connection:
-            entries = enrichment.due(connection, now, limit)
-        return sum(self._defer(plugin, seq, tries, now) for plugin, seq, tries in entries)
+            entries = enrichment.due(connection, now, limit, but=self._resting)
+        return sum(self._defer(*entry, now) for entry in entries if entry[0] not in self._resting)
+
+    def inquiries(self, limit: int) -> list[Inquiry]:
+        """Return what a deferred plugin would be asked about the newest memories, the newest first."""
+        with self._database.reading() as connection:
+            asked = (inquire(connection, seq, self._interests) for seq in reversed(log.memories(connection)))
+            return list(islice((one for one in asked if one is not None), limit))
 
     def _enrich_safely(self, seq: int, memory: Memory, at: datetime, *, late: bool, noted: bool = False) -> None:
         """The memory is stored: what goes wrong here is for the log, and the queue will have it done again.
@@ -231,27 +240,28 @@ class Pipeline:
     def _finish_before(self, seq: int, now: datetime) -> None:
         """Enrich what a process that died left undone, a little at each start; `work` does the rest."""
         with self._database.reading() as connection:
-            left = [entry for entry in enrichment.due(connection, now, LEFT) if entry[0] == enrichment.INLINE]
-        for _, row, tries in left:
-            if row < seq:
+            left = enrichment.due(connection, now, LEFT, but=self._plugins.deferred)
+        for plugin, row, tries in left:
+            if plugin == enrichment.INLINE and row < seq:
                 self._enrich_again(row, tries, now)
 
     def _defer(self, plugin: str, seq: int, tries: int, now: datetime) -> bool:
         if plugin == enrichment.INLINE:
             return self._enrich_again(seq, tries, now)
         with self._database.reading() as connection:
-            stored = log.memory(connection, seq)
-            inputs = None if stored is None else self._inputs(connection, seq, stored[0])
-        answer: Derivation | PluginError | None = None
-        if stored is not None and inputs is not None:
-            answer = self._ask_deferred(plugin, stored[0], *inputs)
+            inquiry = inquire(connection, seq, self._interests)
+        answer = None if inquiry is None else self._ask_deferred(plugin, inquiry)
+        if isinstance(answer, PluginError) and isinstance(answer.__cause__, ModelUnavailable):
+            self._resting[plugin] = answer.__cause__.until
+            if not answer.__cause__.blames:
+                return False
         with self._database.writing(durable=False) as connection:
             if isinstance(answer, PluginError) and tries + 1 < MAX_TRIES:
                 enrichment.postpone(connection, plugin, seq, now + FIRST_RETRY * 2**tries, str(answer))
                 return False
             enrichment.done(connection, plugin, seq)
-            if stored is not None and isinstance(answer, Derivation):
-                derivations.record(connection, seq, *stored, [answer], late=True)
+            if inquiry is not None and isinstance(answer, Derivation):
+                derivations.record(connection, seq, inquiry.memory, inquiry.at, [answer], late=True)
         return isinstance(answer, Derivation)
 
     def _enrich_again(self, seq: int, tries: int, now: datetime) -> bool:
@@ -268,35 +278,18 @@ class Pipeline:
             self._enrich_safely(seq, *stored, late=True, noted=True)
         return stored is not None
 
-    def _inputs(
-        self, connection: Connection, seq: int, memory: Memory
-    ) -> tuple[Extraction, Sequence[Candidate], list[Node], list[AgentContext]]:
-        inline = list(derivations.read(connection, seq, memory))
-        found = reduce(unite, (one.extraction for one in inline if one.extraction is not None), Extraction())
-        classification = next((one.classification for one in inline if one.classification), Classification())
-        known = candidates(connection, memory, found.mentions)
-        nodes = _nodes(classification, known.known, memory.origin)
-        agents = attention.contexts(connection, memory, nodes, known.known, self._interests)
-        return found, known.found, nodes, agents
-
-    def _ask_deferred(
-        self,
-        plugin: str,
-        memory: Memory,
-        found: Extraction,
-        known: Sequence[Candidate],
-        nodes: Sequence[Node],
-        agents: Sequence[AgentContext],
-    ) -> Derivation | PluginError | None:
+    def _ask_deferred(self, plugin: str, asked: Inquiry) -> Derivation | PluginError | None:
         try:
-            said = self._plugins.run_deferred(plugin, memory, found, known, nodes, agents)
+            said = self._plugins.run_deferred(
+                plugin, asked.memory, asked.found, asked.candidates, asked.nodes, asked.agents
+            )
         except PluginError as error:
             return error
         if said.extraction is None and said.classification is None and said.routing is None:
             return None
         classification = said.classification
         if classification is None and said.extraction is not None:
-            classification = self._classify(memory, unite(found, said.extraction))
+            classification = self._classify(asked.memory, unite(asked.found, said.extraction))
         return Derivation(
             plugin=plugin,
             version=self._plugins.version(plugin),
@@ -311,18 +304,6 @@ class Pipeline:
         with self._database.reading() as connection:
             answer = self._plugins.classify(memory, found, candidates(connection, memory, found.mentions).found)
         return answer and answer[1]
-
-
-def _nodes(classification: Classification, known: dict[str, Known], origin: Origin) -> list[Node]:
-    """Return the nodes that a memory names: known ones, and those it founds."""
-    nodes: dict[str, Node] = {}
-    for one in classification.resolutions:
-        if one.node in known:
-            nodes[one.node] = known[one.node].node
-        else:
-            mention = one.mention
-            nodes.setdefault(one.node, Node(id=one.node, type=mention.type, name=mention.text, origin=origin))
-    return list(nodes.values())
 
 
 def _receipt(operation: Operation, appended: operations.Appended) -> Receipt:

@@ -42,6 +42,7 @@ from memory_plane.types import (
 from memory_plane.writes import Moment, Writes, moment
 
 if TYPE_CHECKING:
+    from memory_plane.inquiry import Inquiry
     from memory_plane.pipeline import Pipeline
     from memory_plane.plugins import PluginManager
     from memory_plane.rendering import Renderer
@@ -258,6 +259,11 @@ class Plane(Writes):
         if enriched:
             self._renderer.mark_dirty()
         return enriched
+
+    def inquiries(self, *, limit: int = 20) -> list[Inquiry]:
+        """Return what deferred plugins are asked about the newest memories; those held back are not among them."""
+        _check_limit(limit)
+        return self._pipeline.inquiries(limit)
 
     # --- reads ---------------------------------------------------------------------------------------------------
 

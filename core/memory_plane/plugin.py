@@ -7,6 +7,7 @@ import re
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Literal
 
 import pluggy
@@ -16,7 +17,7 @@ from memory_plane.failures import Failure
 from memory_plane.hookspecs import Hooks
 from memory_plane.plugin_settings import PluginSettings
 from memory_plane.settings import suggestion
-from memory_plane.types import AgentInfo
+from memory_plane.types import AgentInfo, Classification, Extraction, Routing
 
 hookimpl = pluggy.HookimplMarker("memory_plane")
 
@@ -38,7 +39,8 @@ class Plugin:
     """Base of every plugin. The attributes are data; the hooks are methods marked with `@hookimpl`.
 
     `deferred` plugins are asked after the write, from a queue. `sends` says what leaves the machine and where to;
-    a plugin that sends runs only when `plugins.enabled` names it.
+    a plugin that sends runs only when `plugins.enabled` names it. `folder` is for files of its own, below the home and
+    made when it is needed; None where there is no home. `model` names what answered last, and is kept with each answer.
     """
 
     settings_model: ClassVar[type[PluginSettings]] = PluginSettings
@@ -47,6 +49,8 @@ class Plugin:
     sends: ClassVar[str | None] = None
 
     settings: PluginSettings
+    folder: Path | None = None
+    model: str = ""
 
     def __init__(self, settings: PluginSettings | None = None) -> None:
         """Keep the settings; a plugin opens files and connections when a hook needs them."""
@@ -54,6 +58,15 @@ class Plugin:
 
     def close(self) -> None:
         """Give back what the plugin holds; a second call does nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deferred:
+    """What a deferred plugin says of one memory."""
+
+    extraction: Extraction | None = None
+    classification: Classification | None = None
+    routing: Routing | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -23,6 +22,7 @@ from memory_plane.failures import Failure, FailureLog
 from memory_plane.hookspecs import Hooks
 from memory_plane.plugin import (
     HOOKS,
+    Deferred,
     Plugin,
     PluginInfo,
     PluginState,
@@ -65,15 +65,6 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deferred:
-    """What a deferred plugin says of one memory."""
-
-    extraction: Extraction | None = None
-    classification: Classification | None = None
-    routing: Routing | None = None
-
-
 class _Call(NamedTuple):
     """One hook of one plugin, ready to be called with the parameters that it names."""
 
@@ -102,6 +93,7 @@ class PluginManager:
         self._hooks: dict[str, tuple[_Call, ...]] = dict.fromkeys(HOOKS, ())
         self._failures: list[Failure] = []
         self._latest: dict[str, Failure] = {}
+        self._sound: set[str] = set()
         self._journal: FailureLog | None = None
         self._closed = False
 
@@ -152,6 +144,7 @@ class PluginManager:
             configured = settings.for_plugin(name, kind.settings_model)
             stage = "construct"
             plugin = kind(configured)
+            plugin.folder = settings.home / "plugins" / name
             stage = "check"
             self.register(plugin, name)
         except KeyboardInterrupt:
@@ -246,11 +239,13 @@ class PluginManager:
         if extraction is not None:
             values["found"] = answers.unite(found, extraction)
         values |= {"candidates": candidates, "nodes": nodes, "agents": agents}
-        return Deferred(
+        said = Deferred(
             extraction=extraction,
             classification=ask("classify", partial(answers.classification, memory=memory, candidates=candidates)),
             routing=ask("route", partial(answers.routing, agents=agents)),
         )
+        self._forget_failure(name)
+        return said
 
     def render(self, snapshot: Snapshot) -> list[View]:
         """Return the pages of all plugins; a page belongs to the plugin that gave it first."""
@@ -306,8 +301,10 @@ class PluginManager:
         return [self._info(name, failures.get(name)) for name in (*self._plugins, *rest)]
 
     def version(self, name: str) -> str:
-        """Return the version of the plugin's distribution; "0" for one that was registered by hand."""
-        return self._offers[name].version if name in self._offers else "0"
+        """Return the version of the plugin's distribution, "0" for one registered by hand, and that of its model."""
+        version = self._offers[name].version if name in self._offers else "0"
+        model = self._plugins[name].model if name in self._plugins else ""
+        return f"{version}+{model}" if model else version
 
     def close(self) -> None:
         """Close each plugin once, in calling order."""
@@ -379,9 +376,16 @@ class PluginManager:
         except BaseException as error:
             raise self._failed(call.plugin, call.hook, error) from error
 
+    def _forget_failure(self, plugin: str) -> None:
+        self._latest.pop(plugin, None)
+        if self._journal and plugin not in self._sound:
+            self._journal.mend(plugin)
+        self._sound.add(plugin)
+
     def _failed(self, plugin: str, where: str, error: BaseException) -> PluginError:
         failure = Failure(plugin, where, told(error), datetime.now(UTC))
         before = self._latest.get(plugin)
+        self._sound.discard(plugin)
         if self._journal and (before is None or (before.where, before.error) != (where, failure.error)):
             self._journal.add(failure)
         if len(self._failures) == 2 * REMEMBERED:

@@ -165,7 +165,11 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A known node that `mention` may be, with the evidence for it; `last_seen` is None if never."""
+    """A known node that `mention` may be, with the evidence for it; `last_seen` is None if never.
+
+    Deferred plugins are told too whether the mention was `taken` for it at once, and `facts`: what other memories say
+    of it, in words.
+    """
 
     mention: Mention
     node: Node
@@ -173,6 +177,8 @@ class Candidate:
     shared_neighbours: int
     same_agent: bool
     last_seen: datetime | None
+    taken: bool = False
+    facts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,6 +368,31 @@ class Recall:
 
     hits: tuple[Hit, ...]
     cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that an answer rests on: since `at` it is so or known, `until` then it was; `evidence` = memory ids."""
+
+    text: str
+    at: datetime
+    evidence: tuple[str, ...]
+    origin: Origin
+    probability: float = 1.0
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What `ask` answers: `known` is False where the memory does not say it, or where the question was not understood.
+
+    `text` says no more than was asked; words of other people in it are fenced. `findings` are in the order of the text.
+    """
+
+    text: str
+    known: bool
+    understood: bool
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,20 +63,22 @@ class Candidates:
     names: tuple[str, ...] = ()
 
 
-def candidates(connection: Connection, memory: Memory, mentions: Iterable[Mention]) -> Candidates:
-    """Look up each mention by whole name and, for persons, by first or last name."""
+def candidates(
+    connection: Connection, memory: Memory, mentions: Iterable[Mention], *, but: int | None = None
+) -> Candidates:
+    """Look up each mention by whole name and, for persons, by first or last name; the row `but` is no evidence."""
     options: list[tuple[Mention, Known, float]] = []
     known: dict[str, Known] = {}
     names: dict[str, list[tuple[Known, bool]]] = {}
     for mention in mentions:
         name = folded(mention.text)
         if name not in names:
-            names[name] = _look_up(connection, name, known)
+            names[name] = _look_up(connection, name, known, but)
         options += [(mention, option, PART_SCORE if part else 1.0) for option, part in names[name]]
         if mention.type == "Person" and " " in name and not names[name]:
             first = name.split()[0]
             if first not in names:
-                names[first] = _look_up(connection, first, known)
+                names[first] = _look_up(connection, first, known, but)
             options += [(mention, option, PART_SCORE) for option, _ in names[first]]
     found = [
         Candidate(
@@ -99,17 +101,19 @@ def outdated(connection: Connection, asked: Candidates) -> bool:
     return any(row.id not in asked.known for row in rows)
 
 
-def _look_up(connection: Connection, name: str, known: dict[str, Known]) -> list[tuple[Known, bool]]:
+def _look_up(connection: Connection, name: str, known: dict[str, Known], but: int | None) -> list[tuple[Known, bool]]:
     options = []
     for key, id, type_, label, origin, part in _named.all(connection, name=name):
         if id not in known:
-            known[id] = _recall(connection, Known(key, Node(id=id, type=type_, name=label, origin=origin)))
+            known[id] = _recall(connection, Known(key, Node(id=id, type=type_, name=label, origin=origin)), but)
         options.append((known[id], part))
     return options
 
 
-def _recall(connection: Connection, known: Known) -> Known:
+def _recall(connection: Connection, known: Known, but: int | None) -> Known:
     for seq, agent, at in _lately.all(connection, node=known.key):
+        if seq == but:
+            continue
         known.memories.add(seq)
         known.agents.add(agent)
         known.last_seen = at if known.last_seen is None else max(at, known.last_seen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, func, or_, select, update
@@ -28,10 +28,12 @@ def put_all(connection: Connection, rows: Sequence[int]) -> None:
     _put.run_all(connection, [{"plugin": INLINE, "seq": row, "tries": 0} for row in rows])
 
 
-def due(connection: Connection, now: datetime, limit: int) -> list[tuple[str, int, int]]:
-    """Return (plugin, row, tries) of the entries that are due, oldest memory first."""
+def due(connection: Connection, now: datetime, limit: int, *, but: Collection[str] = ()) -> list[tuple[str, int, int]]:
+    """Return (plugin, row, tries) of the entries that are due, oldest memory first, leaving out plugins that rest."""
     ready = or_(_queue.c.not_before.is_(None), _queue.c.not_before <= now)
-    entries = select(_queue.c.plugin, _queue.c.seq, _queue.c.tries).where(ready).order_by(_queue.c.seq).limit(limit)
+    awake = _queue.c.plugin.not_in(but)
+    entries = select(_queue.c.plugin, _queue.c.seq, _queue.c.tries).where(ready, awake)
+    entries = entries.order_by(_queue.c.seq).limit(limit)
     return [(plugin, seq, tries) for plugin, seq, tries in connection.execute(entries)]
 
 

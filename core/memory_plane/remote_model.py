@@ -1,0 +1,293 @@
+"""A model that is asked over HTTP: one deadline, bounded retries, a breaker, a cap on what is spent, answers kept.
+
+Every failure is a `ModelUnavailable` whose text quotes neither the key, nor what was sent, nor what came back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from ipaddress import ip_address
+from math import isfinite
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from urllib.parse import urlsplit
+
+from memory_plane.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    import httpx
+    from pydantic import SecretStr
+
+    from memory_plane.spending import Spending
+
+T = TypeVar("T")
+
+RETRIES = 2
+"""How often a request is repeated within its deadline when the server is busy or out of order."""
+FIRST_REST, LONGEST_REST = timedelta(seconds=30), timedelta(minutes=15)
+"""How long nothing is asked after a failure; each one that follows doubles it."""
+KEPT = 256
+"""How many answers are remembered: a question is asked anew when something else failed after it was answered."""
+LARGEST = 4_000_000
+"""Bytes of an answer."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
+_OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _BUSY, _TIMEOUT, _BROKEN = 200, 401, 403, 404, 429, 408, 500
+_BLAMED = frozenset({400, _TIMEOUT, 413, 422, _BROKEN})
+_SLUG = re.compile(r"[a-z][a-z_]{0,39}")
+_USAGE = (("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens"))
+
+
+class Unusable(ValueError):
+    """Raised by who reads an answer that is not what was asked for; the message quotes nothing of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where a model is: the address that paths are added to, the key if one is needed, seconds until an answer."""
+
+    url: str
+    key: SecretStr | None = None
+    deadline: float = 5.0
+
+
+class _Reply(NamedTuple):
+    status: int
+    body: bytes
+    wait: float | None
+
+
+class RemoteModel:
+    """Asks one endpoint; safe to use from several threads. `pause` waits seconds between two tries."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        spending: Spending,
+        *,
+        transport: httpx.BaseTransport | None = None,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        """Keep what is needed; nothing is opened before the first question."""
+        self.endpoint = endpoint
+        self.spending = spending
+        self._transport = transport
+        self._pause = pause
+        self._lock = Lock()
+        self._answers: OrderedDict[bytes, Any] = OrderedDict()
+        self._failures = 0
+        self._resting: tuple[float, ModelUnavailable] | None = None
+
+    def close(self) -> None:
+        """Close the connections; a second call does nothing."""
+        if "_http" in vars(self):
+            self._http.close()
+
+    def ask(self, path: str, question: Mapping[str, Any], read: Callable[[Any], T]) -> T:
+        """Post a question and return what `read` makes of the answer; the same question is answered from memory.
+
+        `read` raises `Unusable` for an answer that is none. Raise `ModelUnavailable` for every failure, and without a
+        request while the model rests after one or its tokens of today are used up.
+        """
+        content = json.dumps(question, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+        known = hashlib.sha256(path.encode() + b"\0" + content).digest()
+        with self._lock:
+            if known in self._answers:
+                self._answers.move_to_end(known)
+                return cast(T, self._answers[known])
+        self._check_rest()
+        estimate = len(content) // 3 + 16
+        self.spending.reserve(estimate)
+        said = self._guarded("POST", path, content)
+        self.spending.settle(estimate, _spent(said, estimate))
+        try:
+            answer = read(said)
+        except Unusable as error:
+            raise self._failed(f"gave no usable answer: {error}", blames=True) from None
+        self._succeeded(known, answer)
+        return answer
+
+    def fetch(self, path: str) -> Any:
+        """Get a document of the endpoint, such as its list of models; raise `ModelUnavailable`."""
+        return self._guarded("GET", path, None)
+
+    # --- failures --------------------------------------------------------------------------------------------------
+
+    def _check_rest(self) -> None:
+        with self._lock:
+            if self._resting is not None and time.monotonic() < self._resting[0]:
+                raise self._resting[1]
+
+    def _failed(self, what: str, *, blames: bool = False, rest: timedelta | None = None) -> ModelUnavailable:
+        """Have the model left alone for a while; whoever asks meanwhile gets the same error, with nobody to blame."""
+        with self._lock:
+            doubled = FIRST_REST * 2 ** min(self._failures, 10)
+            self._failures += 1
+            pause = min(max(rest or FIRST_REST, doubled), LONGEST_REST)
+            until = datetime.now(UTC) + pause
+            message = f"{_shown(self.endpoint.url)} {what}"
+            self._resting = time.monotonic() + pause.total_seconds(), ModelUnavailable(message, until=until)
+            return ModelUnavailable(message, until=until, blames=blames)
+
+    def _succeeded(self, known: bytes, answer: Any) -> None:
+        with self._lock:
+            self._failures, self._resting = 0, None
+            self._answers[known] = answer
+            while len(self._answers) > KEPT:
+                self._answers.popitem(last=False)
+
+    # --- one request -----------------------------------------------------------------------------------------------
+
+    def _guarded(self, method: str, path: str, content: bytes | None) -> Any:
+        """Return the JSON of an answer, or raise what the failure means for the questions that follow."""
+        import httpx
+
+        try:
+            reply = self._repeated(method, path, content)
+        except httpx.TimeoutException as error:
+            blames = isinstance(error, httpx.ReadTimeout)
+            raise self._failed(f"did not answer within {self.endpoint.deadline:g} s", blames=blames) from None
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+            raise self._failed(f"cannot be reached ({type(error).__name__}); check base_url") from None
+        if reply.status != _OK:
+            rest = None if reply.wait is None else timedelta(seconds=reply.wait)
+            raise self._failed(_meaning(reply), blames=reply.status in _BLAMED, rest=rest)
+        try:
+            return json.loads(reply.body)
+        except (ValueError, RecursionError):
+            raise self._failed("gave no usable answer: it is not JSON", blames=True) from None
+
+    def _repeated(self, method: str, path: str, content: bytes | None) -> _Reply:
+        end = time.monotonic() + self.endpoint.deadline
+        for attempt in range(RETRIES + 1):
+            reply = self._once(method, path, content, end)
+            if reply.status not in (_TIMEOUT, _BUSY) and reply.status < _BROKEN:
+                break
+            wait = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE) if reply.wait is None else reply.wait
+            if attempt == RETRIES or time.monotonic() + wait >= end:
+                break
+            self._pause(wait)
+        return reply
+
+    def _once(self, method: str, path: str, content: bytes | None, end: float) -> _Reply:
+        """Make one request; the end of the time counts for all of the answer, however slowly it drips."""
+        import httpx
+
+        left = max(0.001, end - time.monotonic())
+        headers = {} if content is None else {"content-type": "application/json"}
+        url = self.endpoint.url + path
+        with self._http.stream(method, url, content=content, headers=headers, timeout=left) as response:
+            body = bytearray()
+            for chunk in response.iter_bytes():
+                body += chunk
+                if len(body) > LARGEST:
+                    raise httpx.DecodingError("the answer is too long")
+                if time.monotonic() > end:
+                    raise httpx.ReadTimeout("the answer drips")
+            return _Reply(response.status_code, bytes(body), _retry_after(response.headers.get("retry-after")))
+
+    @cached_property
+    def _http(self) -> httpx.Client:
+        import httpx
+
+        headers = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "memory-plane"}
+        if self.endpoint.key is not None:
+            headers["authorization"] = f"Bearer {self.endpoint.key.get_secret_value()}"
+        return httpx.Client(
+            headers=headers,
+            transport=self._transport,
+            trust_env=not _is_loopback(self.endpoint.url),  # a proxy is no way to this machine
+            follow_redirects=False,  # the key is for one place
+        )
+
+
+def check_address(url: str, *, allow_plain: bool = False) -> str:
+    """Return the address of a model without a slash at its end; raise `ValueError` for one that is none or not safe."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise ValueError("is no address of a server; write it as 'https://api.example.com'")
+    if parts.scheme == "http" and not allow_plain and not _is_loopback(url):
+        raise ValueError("would send memories in the clear; write https://, or set allow_plain = true")
+    return url.rstrip("/")
+
+
+def check_key(key: SecretStr | None) -> SecretStr | None:
+    """Return the key, None for an empty one; raise `ValueError` where it cannot stand in a header."""
+    text = "" if key is None else key.get_secret_value().strip()
+    if not text:
+        return None
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise ValueError("is no key: it holds spaces or what is not ASCII; copy it again")
+    return type(cast("SecretStr", key))(text)
+
+
+def tidy(name: object) -> str:
+    """Return the name that a server gives its model, as far as it can be one."""
+    return re.sub(r"[^\w.:/-]", "", name)[:80] if isinstance(name, str) else ""
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"
+
+
+def _shown(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _meaning(reply: _Reply) -> str:
+    if reply.status in (_UNAUTHORIZED, _FORBIDDEN):
+        return f"does not accept the key ({reply.status}); check api_key"
+    if reply.status == _NOT_FOUND:
+        return "has no such path or model (404); check base_url and model"
+    kind = _kind(reply.body)
+    return f"answered {reply.status}{f' ({kind})' if kind else ''}"
+
+
+def _kind(body: bytes) -> str:
+    """Return the kind of error that a server names, nothing of its words: they may quote the question."""
+    with suppress(ValueError, RecursionError):
+        said = json.loads(body)
+        detail = (said.get("detail") or said.get("error")) if isinstance(said, dict) else None
+        first = detail[0] if isinstance(detail, list) and detail else detail
+        kinds = (first.get("error_type"), first.get("type")) if isinstance(first, dict) else ()
+        return next((kind for kind in kinds if isinstance(kind, str) and _SLUG.fullmatch(kind)), "")
+    return ""
+
+
+def _retry_after(header: str | None) -> float | None:
+    """Return the seconds that a server asks to wait, in either spelling of the header."""
+    if header is None:
+        return None
+    with suppress(ValueError, TypeError, OverflowError):
+        seconds = float(header)
+        return min(max(0.0, seconds), LONGEST_REST.total_seconds()) if isfinite(seconds) else None
+    with suppress(ValueError, TypeError, OverflowError):
+        at = parsedate_to_datetime(header)
+        return min(max(0.0, (at - datetime.now(UTC)).total_seconds()), LONGEST_REST.total_seconds())
+    return None
+
+
+def _spent(answer: Any, estimate: int) -> int:
+    """Return the tokens that an answer says it took; what was guessed where it does not say."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    if not isinstance(usage, dict):
+        return estimate
+    for names in _USAGE:
+        counts = [usage[name] for name in names if isinstance(usage.get(name), int | float)]
+        if counts and all(isfinite(count) and count >= 0 for count in counts):
+            return int(sum(counts))
+    return estimate

@@ -1,0 +1,96 @@
+"""What a plugin spends on a model in a day, counted in tokens and never beyond a cap, restarts or not."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from memory_plane.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+FILE = "spending.json"
+_WAIT = 5.0
+_LARGEST = 4096
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Spending:
+    """Counts in a file of `folder`, which several processes may share; with no folder, in this object alone.
+
+    The day is that of UTC. `cap` is in tokens; 0 forbids everything.
+    """
+
+    def __init__(self, folder: Path | None, cap: int, *, clock: Callable[[], datetime] = _now) -> None:
+        self.cap = cap
+        self._folder = folder
+        self._clock = clock
+        self._lock = Lock()
+        self._here = ("", 0)
+
+    def today(self) -> int:
+        """Return how many tokens were spent or set aside since midnight."""
+        return self._change(0)
+
+    def reserve(self, tokens: int) -> None:
+        """Set tokens aside before a request, so that a crash costs no more; raise `ModelUnavailable` beyond the cap."""
+        if self._change(tokens, limit=self.cap) < 0:
+            tomorrow = (self._clock() + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+            said = f"has used its {self.cap:,} tokens of today and is asked again tomorrow (UTC); raise daily_tokens"
+            raise ModelUnavailable(said, until=tomorrow)
+
+    def settle(self, reserved: int, spent: int) -> None:
+        """Replace what was set aside by what it came to."""
+        self._change(spent - reserved)
+
+    def _change(self, tokens: int, *, limit: int | None = None) -> int:
+        """Add to today's count and return it; -1, and nothing added, where it would pass the limit."""
+        with self._lock, self._held():
+            day = self._clock().date().isoformat()
+            known, count = self._read()
+            before = count if known == day else 0
+            after = max(0, before + tokens)
+            if limit is not None and after > limit:
+                return -1
+            if tokens:
+                self._write(day, after)
+            return after
+
+    def _held(self) -> AbstractContextManager[object]:
+        if self._folder is None:
+            return Lock()
+        from filelock import FileLock
+
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return FileLock(self._folder / f".{FILE}.lock", timeout=_WAIT, mode=0o600)
+
+    def _read(self) -> tuple[str, int]:
+        if self._folder is None:
+            return self._here
+        try:
+            text = (self._folder / FILE).read_text("utf-8")
+            said = json.loads(text[:_LARGEST])
+            return str(said["day"]), max(0, int(said["tokens"]))
+        except FileNotFoundError:
+            return "", 0
+        except (ValueError, TypeError, KeyError):  # cut short or not ours: what is unknown counts as spent
+            return self._clock().date().isoformat(), self.cap
+
+    def _write(self, day: str, tokens: int) -> None:
+        self._here = (day, tokens)
+        if self._folder is None:
+            return
+        draft = self._folder / f".{FILE}.draft"
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump({"day": day, "tokens": tokens}, file)
+        draft.replace(self._folder / FILE)
