@@ -23,7 +23,7 @@ help:
 	@echo "make check         format, lint, types, docs"
 	@echo "make format        let ruff rewrite what it can"
 	@echo "make drill         the drills at full length, some ten minutes (ARGS= goes to pytest)"
-	@echo "make test-clients  turns of the real Claude Code, Codex, Gemini CLI, Grok, OpenClaw and OpenCode; MCP's conformance"
+	@echo "make test-clients  turns of the real Claude Code, Codex, Gemini CLI, Grok, OpenClaw, OpenCode and Goose; MCP's conformance"
 	@echo "make bench         the table of docs/performance.md (needs PEERBENCH=path of the harness)"
 	@echo "make constraints   write constraints.txt anew, from the newest versions that fit"
 
@@ -51,7 +51,7 @@ LONGER := $(patsubst %,tests/test_%.py,api_schema convergence import import_driv
 drill: $(DEV_STAMP)
 	DRILL=long $(PY) -m pytest -v --durations=0 tests/drills tests/faults tests/fleet $(LONGER) $(ARGS)
 
-CLIENT_TESTS := real_clients real_turns codex_turns grok_turns instinct_turns conformance
+CLIENT_TESTS := real_clients real_turns codex_turns goose_turns grok_turns instinct_turns conformance
 # Most systems carry a Node.js older than 22; the wheel of it needs no root and no second package manager.
 test-clients: export PATH := $(CURDIR)/.clients/node/bin:$(PATH)
 test-clients: $(DEV_STAMP)

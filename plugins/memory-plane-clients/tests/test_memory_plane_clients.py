@@ -27,8 +27,8 @@ every_agent = pytest.mark.parametrize("agent", ROWS)
 Hooks = list[tuple[str, dict[str, Any]]]
 
 TURNS: dict[str, Hooks] = json.loads(Path(__file__).with_name("turns.json").read_text("utf-8"))
-"""What the hooks of a turn deliver, by agent and version: of Cursor, Windsurf, Goose and Cline in VS Code as documented
-or as read in their source, of all others as recorded."""
+"""What the hooks of a turn deliver, by agent and version: of Cursor, Windsurf and Cline in VS Code as documented or as
+read in their source, of all others as recorded."""
 
 every_turn = pytest.mark.parametrize(
     ("agent", "hooks"), [pytest.param(version.split()[0], hooks, id=version) for version, hooks in TURNS.items()]
@@ -218,7 +218,7 @@ def test_plugin_of_opencode_calls_the_shim_by_absolute_paths(tmp_path: Path) -> 
 
 
 def test_goose_gets_a_server_of_its_form_and_a_plugin_of_hooks(tmp_path: Path) -> None:
-    server, *hooks, manifest, hints = declared("goose", tmp_path).edits
+    server, *hooks, manifest = declared("goose", tmp_path).edits
     assert isinstance(server, Entry)
     assert server.value.keys() > {"name", "type", "cmd", "args", "enabled", "envs", "timeout"}
     assert (server.value["type"], server.value["name"]) == ("stdio", server.pointer[-1])
@@ -226,13 +226,11 @@ def test_goose_gets_a_server_of_its_form_and_a_plugin_of_hooks(tmp_path: Path) -
     assert json.loads(manifest.text)["name"] == manifest.path.parent.name
     places = {edit.path for edit in hooks if isinstance(edit, Element)}
     assert places == {manifest.path.with_name("hooks") / "hooks.json"}
-    assert isinstance(hints, Block)
-    assert hints.path == server.path.with_name(".goosehints")
 
 
 def test_goose_gets_no_lines_of_a_shell_on_windows_and_its_person_is_told(tmp_path: Path) -> None:
     integration = declared("goose", tmp_path, "win32")
-    assert [type(edit) for edit in integration.edits] == [Entry, Block]
+    assert [type(edit) for edit in integration.edits] == [Entry]
     assert not integration.hooks
     assert "Windows" in integration.steps[0]
 
@@ -258,6 +256,11 @@ def test_settings_of_goose_are_edited_as_goose_writes_them(tmp_path: Path) -> No
     assert edits.stands(server, anew)
     assert edits.undone(record, after) == data
     assert yaml.safe_load(edits.undone(record, anew) or b"") == yaml.safe_load(data)
+
+
+def test_nothing_is_written_into_the_hints_of_goose(tmp_path: Path) -> None:
+    # It puts the file of that name in the place of each @name there, and the keys of its models are in one beside it.
+    assert not [edit for edit in declared("goose", tmp_path).edits if isinstance(edit, Block | Copy)]
 
 
 def test_gemini_is_not_taken_for_found_where_only_antigravity_is(tmp_path: Path) -> None:
