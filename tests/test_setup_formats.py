@@ -104,6 +104,22 @@ def test_broken_json_is_refused(data: bytes) -> None:
         jsonc.put(data, ("x",), 1)
 
 
+BEYOND = {"comments": b'{"a": 1} // mine', "commas": b'{"a": 1,}', "mark": b'\xef\xbb\xbf{"a": 1}'}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+@pytest.mark.parametrize("kind", [Entry, Element])
+def test_json_that_its_agent_does_not_read_is_refused(tmp_path: Path, name: str, kind: type[Entry | Element]) -> None:
+    others: Any = tuple(one for one in BEYOND if one != name)
+    for reads in ((), others):
+        strict = kind(path=tmp_path / "a.json", pointer=("b",), value={}, reads=reads)
+        for look in (edits.made, edits.stands):
+            with pytest.raises(Broken, match="its agent does not read"):
+                look(strict, BEYOND[name])
+    edits.made(kind(path=tmp_path / "a.json", pointer=("b",), value={}, reads=(name,)), BEYOND[name])
+    edits.made(kind(path=tmp_path / "a.json", pointer=("b",), value={}, reads=()), b'{"a": "// , }"}\n')
+
+
 @pytest.mark.parametrize("edit", [jsonc.put, jsonc.add, toml.put, toml.add])
 def test_way_through_what_is_no_object_is_refused(edit: Callable[..., bytes]) -> None:
     data = b"a = [1]\n" if edit.__module__.endswith("toml") else b'{"a": [1]}'

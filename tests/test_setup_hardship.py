@@ -522,6 +522,24 @@ def test_folder_that_its_owner_made_read_only_is_left_alone(run: Run, bird: Bird
     assert tree(base) == {"settings.json": b"{}"}
 
 
+def test_file_that_its_agent_does_not_read_is_left_and_named(
+    run: Run, bird: BirdPlugin, base: Path, tree: Tree
+) -> None:
+    bird.edits = (replace(server(base), reads=("comments",)),)
+    (base / "settings.json").write_bytes(b'{"theme": "dark", } // mine')
+    before = tree(base)
+    result = run("setup", "--yes")
+    assert (result.exit_code, "settings.json: holds a comma after the last" in result.output) == (1, True)
+    assert tree(base) == before
+    (base / "settings.json").write_bytes(b'{"theme": "dark" } // mine')
+    assert run("setup", "--yes").exit_code == 0
+    (base / "settings.json").write_bytes((base / "settings.json").read_bytes().replace(b"dark", b"dark"[:2]) + b"\n")
+    assert run("doctor").exit_code == 0
+    (base / "settings.json").write_bytes((base / "settings.json").read_bytes().replace(b'"da"', b'["da",]'))
+    assert "its agent does not read" in run("doctor").output
+    assert run("uninstall", "--yes").exit_code == 0
+
+
 def test_file_with_two_names_is_left_and_named(run: Run, bird: BirdPlugin, base: Path, tree: Tree) -> None:
     (base / "settings.json").write_bytes(b"{}")
     os.link(base / "settings.json", base / "other name")

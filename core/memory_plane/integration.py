@@ -14,9 +14,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 Command = tuple[str, ...]
+
+Beyond = tuple[Literal["comments", "commas", "mark"], ...]
+"""What an agent's parser reads beyond JSON: comments, a comma after the last member, a byte order mark."""
+ALL: Beyond = ("comments", "commas", "mark")
 
 SERVER = "memory-plane"
 """The name of our MCP server, hook group, block and plugin in every agent's configuration."""
@@ -108,12 +112,14 @@ class Entry:
 
     Objects on the way and the file are made where they are missing, and go with the entry. One that `stays` goes only
     when nothing else is left in the file: without it the agent could not read the rest. Declare it before the others.
+    A JSON file with more than the agent `reads` is refused as broken: the agent would drop all of it.
     """
 
     path: Path
     pointer: tuple[str, ...]
     value: Any
     stays: bool = False
+    reads: Beyond = ALL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +129,7 @@ class Element:
     path: Path
     pointer: tuple[str, ...]
     value: Any
+    reads: Beyond = ALL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,3 +99,30 @@ def test_bundle_of_claude_desktop_is_valid(scratch: Path) -> None:
 @pytest.mark.parametrize("connect", [claude, gemini])
 def test_a_server_that_does_not_start_is_seen_as_such(scratch: Path, connect: Any) -> None:
     assert "Connected" not in connect(scratch, sys.executable, "-c", "raise SystemExit(1)")
+
+
+@pytest.mark.parametrize(("text", "is_read"), [('{"mcpServers": {}} // mine', True), ('{"mcpServers": {},}', False)])
+def test_gemini_cli_reads_what_setup_thinks_it_reads(scratch: Path, text: str, is_read: bool) -> None:
+    trust(scratch)
+    (scratch / ".gemini" / "settings.json").write_text(text, "utf-8")
+    said = run(scratch, "gemini", "mcp", "list")
+    assert ("Error in" in said.stdout + said.stderr) is not is_read
+    done = subprocess.run(
+        [SERVER, "setup", "gemini-cli", "--dry-run"], env={"HOME": str(scratch), "PATH": os.environ["PATH"]},
+        capture_output=True, text=True, timeout=SECONDS, check=False,
+    )  # fmt: skip
+    assert (done.returncode == 0, "does not read" in done.stdout) == (is_read, not is_read)
+
+
+def test_looking_at_claude_code_leaves_its_home_as_it_is(scratch: Path) -> None:
+    run(scratch, "claude", "mcp", "add", "--scope", "user", "memory-plane", "--", "/by/hand")
+    before = {path: path.read_bytes() for path in scratch.rglob("*") if path.is_file()}
+    path = f"{CLIENTS}:{os.environ['PATH']}"
+    for command in (
+        ("setup", "claude-code", "--dry-run"),
+        ("setup", "claude-code", "--dry-run", "--take-over"),
+        ("doctor",),
+    ):
+        subprocess.run([SERVER, *command], env={"HOME": str(scratch), "PATH": path}, check=False, timeout=SECONDS)
+        after = {path: path.read_bytes() for path in scratch.rglob("*") if path.is_file()}
+        assert {path: data for path, data in after.items() if ".memory-plane" not in path.parts} == before

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from memory_plane.copies import COPY_MARK
-from memory_plane.integration import Block, Copy, Element, Entry, OwnFile
-from memory_plane.setup import blocks, formats
+from memory_plane.integration import ALL, Block, Copy, Element, Entry, OwnFile
+from memory_plane.setup import blocks, formats, jsonc
 from memory_plane.setup.errors import Broken, Kept
 from memory_plane.setup.manifest import Record
 from memory_plane.setup.pointers import MISSING, get, missing, same, with_value
@@ -20,6 +20,7 @@ FileEdit = Entry | Element | Block | OwnFile | Copy
 
 def stands(edit: FileEdit, data: bytes | None) -> bool:
     """Tell whether the edit is there as it was declared; raise `Broken` for a file that cannot be read."""
+    check_read(edit, data)
     return bool(_held(edit, data) == _wanted(edit))
 
 
@@ -31,6 +32,7 @@ def made(
     `ours` is what we may have written there earlier: more than one, if an update was killed. Raise `Kept` for what
     somebody else holds in its place, unless `take_over`.
     """
+    check_read(edit, data)
     held = _held(edit, data)
     if held == _wanted(edit):
         return data or b"", Record(edit, ours[0].made, ours[0].before) if ours else None
@@ -38,6 +40,12 @@ def made(
         return _written(edit, data or b""), Record(edit, ours[0].made, ours[0].before)
     check_free(edit, held, take_over=take_over)
     return _written(edit, data or b""), Record(edit, _containers(edit, data), held)
+
+
+def check_read(edit: FileEdit, data: bytes | None) -> None:
+    """Raise `Broken` for a file that its agent cannot read, though we can."""
+    if isinstance(edit, Entry | Element) and data and set(edit.reads) != set(ALL):
+        jsonc.check(data, edit.reads)
 
 
 def check_free(edit: FileEdit, held: Any, *, take_over: bool) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +19,11 @@ from memory_plane.setup.pointers import MISSING, get
 
 _BOM = b"\xef\xbb\xbf"
 _JSON = Language(tree_sitter_json.language())
+_BEYOND = {
+    "mark": "a byte order mark",
+    "comments": "comments",
+    "commas": "a comma after the last of an object or array",
+}
 _PLUS = re.compile(rb"(?<=\d[eE])\+(?=\d)")
 """What an exponent may begin with, and the grammar does not know."""
 
@@ -29,6 +34,17 @@ def load(data: bytes) -> Any:
         return json.loads(data.decode("utf-8-sig"), parse_constant=int)
     except (ValueError, RecursionError):
         return _Document(data).value
+
+
+def check(data: bytes, reads: Collection[str]) -> None:
+    """Raise `Broken` for a file with more than plain JSON that an agent that `reads` only this much cannot read."""
+    document = _Document(data)
+    has = {"mark": document.bom, "comments": document.comments, "commas": document.has_commas}
+    for name, found in has.items():
+        if found and name not in reads:
+            raise Broken(
+                f"holds {_BEYOND[name]}, which its agent does not read: it drops the whole file; take that out"
+            )
 
 
 def put(data: bytes, pointer: Sequence[str], value: Any) -> bytes:
@@ -88,7 +104,7 @@ class _Document:
         except UnicodeDecodeError:
             raise Broken("is not UTF-8") from None
         root, plain = _parse(self.data)
-        self.comments = _comments(root)
+        self.comments, self.has_commas = _comments(root), plain != self.data
         tops = [child for child in root.children if child.type != "comment"]
         self.value = None
         if tops:

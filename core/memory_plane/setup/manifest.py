@@ -198,6 +198,6 @@ def _read(name: str, value: Any) -> Any:
         return tuple(map(Path, value))
     if name == "sets":
         return tuple(map(_edit, value))
-    if name in ("pointer", "asks"):
+    if name in ("pointer", "asks", "reads"):
         return tuple(value)
     return tuple(map(tuple, value)) if name in ("do", "undo") else value

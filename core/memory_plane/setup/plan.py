@@ -212,6 +212,7 @@ def _wish(call: Call, own: Sequence[Record], draft: _Draft, take_over: bool) -> 
     try:
         for edit in call.sets:
             data = draft.read(edit.path)
+            edits.check_read(edit, data)
             known = [one for each in ours for one in each.edit.sets if key(one) == key(edit)]  # type: ignore[union-attr]
             if not any(calls.stands(one, data) for one in (edit, *known)):
                 edits.check_free(edit, found := calls.held(edit, data), take_over=take_over)

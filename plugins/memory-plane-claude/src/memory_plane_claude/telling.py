@@ -8,6 +8,7 @@ from typing import Any
 from memory_plane.integration import (
     INSTRUCTIONS,
     SERVER,
+    Beyond,
     Block,
     Call,
     Check,
@@ -31,6 +32,8 @@ EVENTS: dict[str, dict[str, Any]] = {
 }
 """The hooks of Claude Code that are ours; a tool is never held up by one."""
 SECONDS = 10
+_READS: Beyond = ("mark",)
+"""What either reads beyond JSON."""
 
 
 def config_dir(machine: Machine) -> Path:
@@ -57,6 +60,7 @@ def claude_code(machine: Machine, base: Path | None = None) -> Integration:
             path=base / "settings.json",
             pointer=("hooks", event),
             value={**options, "hooks": [{"type": "command", "command": machine.hook(CODE, event), "timeout": SECONDS}]},
+            reads=_READS,
         )
         for event, options in EVENTS.items()
     ]
@@ -88,7 +92,9 @@ def claude_desktop(machine: Machine) -> Integration:
         agent=DESKTOP,
         name="Claude Desktop",
         found=first_found(config.parent),
-        edits=(Entry(path=config, pointer=("mcpServers", SERVER), value=json_server(machine.mcp(DESKTOP))),),
+        edits=(
+            Entry(path=config, pointer=("mcpServers", SERVER), value=json_server(machine.mcp(DESKTOP)), reads=_READS),
+        ),
         steps=("quit Claude Desktop and open it again: it reads its servers at the start",),
         serves=True,
     )
@@ -100,11 +106,13 @@ def _by_command(machine: Machine, program: str) -> Edit:
         what=f"claude mcp add --scope user {SERVER}",
         do=((program, "mcp", "add", "--scope", "user", SERVER, "--", *command),),
         undo=((program, "mcp", "remove", "--scope", "user", SERVER),),
-        sets=(Entry(path=state_file(machine), pointer=("mcpServers", SERVER), value=json_server(command)),),
+        sets=(
+            Entry(path=state_file(machine), pointer=("mcpServers", SERVER), value=json_server(command), reads=_READS),
+        ),
         touches=(state_file(machine),),
     )
 
 
 def _by_entry(machine: Machine) -> Edit:
     value = {"type": "stdio", **json_server(machine.mcp(CODE)), "env": {}}
-    return Entry(path=state_file(machine), pointer=("mcpServers", SERVER), value=value)
+    return Entry(path=state_file(machine), pointer=("mcpServers", SERVER), value=value, reads=_READS)

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory_plane.integration import (
+    ALL,
     INSTRUCTIONS,
+    Beyond,
     Block,
     Check,
     Copy,
@@ -46,7 +48,9 @@ def _edits(agent: str, row: Row, base: Path, machine: Machine) -> Iterator[Edit]
     server = row["server"]
     words = {"{command}": command[0], "{args}": list(command[1:]), "{line}": list(command)}
     place = table.file(server["file"], base, machine)
-    yield Entry(path=place, pointer=tuple(server["pointer"]), value=filled(server["entry"], words))
+    yield Entry(
+        path=place, pointer=tuple(server["pointer"]), value=filled(server["entry"], words), reads=_reads(server)
+    )
     if machine.platform not in row.get("instead", {}):
         yield from _hooks(agent, row.get("hooks"), base, machine)
         yield from _scripts(agent, row.get("scripts"), base, machine)
@@ -65,10 +69,14 @@ def _hooks(agent: str, hooks: Row | None, base: Path, machine: Machine) -> Itera
         return
     place = table.file(hooks["file"], base, machine)
     for key, value in hooks.get("beside", {}).items():
-        yield Entry(path=place, pointer=(key,), value=value, stays=True)
+        yield Entry(path=place, pointer=(key,), value=value, stays=True, reads=_reads(hooks))
     for event in hooks["events"]:
         value = filled(hooks["entry"], {"{hook}": machine.hook(agent, event)})
-        yield Element(path=place, pointer=("hooks", event), value=value)
+        yield Element(path=place, pointer=("hooks", event), value=value, reads=_reads(hooks))
+
+
+def _reads(file: Row) -> Beyond:
+    return tuple(file.get("reads", ALL))
 
 
 def _scripts(agent: str, scripts: Row | None, base: Path, machine: Machine) -> Iterator[Edit]:
