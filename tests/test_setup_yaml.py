@@ -222,7 +222,7 @@ def test_entry_that_shares_its_line_is_refused() -> None:
         yaml.drop(b"a: 1\n? ours\n: 2\n", ("ours",))
 
 
-@pytest.mark.parametrize("data", [b"ours: !mine 1\n", b"a: &a 1\nours: *a\n", b"ours: {1: 2}\n"])
+@pytest.mark.parametrize("data", [b"ours: !mine 1\n", b"a: &a 1\nours: *a\n", b"ours: {1: 2}\n", b"ours: [.nan]\n"])
 def test_what_cannot_be_noted_is_not_taken_over(data: bytes) -> None:
     edit = Entry(path=Path("/a/config.yml"), pointer=("ours",), value={})
     with pytest.raises(Kept, match="remove that by hand"):
@@ -288,3 +288,27 @@ def test_any_document_gets_an_entry_and_loses_it_again(
     assert reader.safe_load(after) == with_value(seen, pointer, new)
     if there is MISSING:
         assert yaml.drop(after, pointer, made=missing(before, pointer)) == data
+
+
+@given(
+    value=st.dictionaries(
+        texts, st.dictionaries(st.sampled_from(["a", "é"]), st.lists(values, max_size=3)), max_size=3
+    ),
+    pointer=st.tuples(texts, st.sampled_from(["a", "é"])),
+    style=styles,
+    comments=st.lists(st.integers(0, 40), max_size=3),
+    cut=st.booleans(),
+)
+def test_any_array_gets_an_element_and_loses_it_again(
+    value: dict[str, Any], pointer: tuple[str, ...], style: dict[str, Any], comments: list[int], cut: bool
+) -> None:
+    data = written(value, style, comments, cut)
+    try:
+        before = yaml.load(data)
+        there = get(before, pointer)
+        after = yaml.add(data, pointer, HOOK)
+    except Broken:
+        return  # refused, and nothing was written
+    held = [] if there is MISSING else there
+    assert yaml.load(after) == with_value(before, pointer, [*held, HOOK])
+    assert yaml.drop(after, pointer, HOOK, made=missing(before, pointer) + (there is MISSING)) == data

@@ -18,6 +18,7 @@ from memory_plane.setup.errors import Broken
 
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NO_NUMBER = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _WORDS = {word: value for value, words in (
     (None, ("", "~", "null", "Null", "NULL")), (True, ("true", "True", "TRUE")), (False, ("false", "False", "FALSE")),
 ) for word in words}  # fmt: skip
@@ -29,7 +30,7 @@ _PLAIN_TAGS = ("!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """What JSON has not: a tag with what it is on, "*" with an alias and what it stands for, "key" with one as text."""
+    """What JSON has not: a tag with what it is on, "*" with what an alias stands for, a "key" or a "number" as text."""
 
     tag: str
     held: Any
@@ -172,7 +173,9 @@ def _word(text: str) -> Any:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
         return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
-    return float(text) if _NUMBER.fullmatch(text) else text
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    return Foreign("number", text) if _NO_NUMBER.fullmatch(text) else text
 
 
 def _node(event: yaml.NodeEvent) -> Node:
