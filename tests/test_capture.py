@@ -147,6 +147,54 @@ def test_agent_hands_nothing_over_to_itself() -> None:
     assert thoughts(operations(turn("let grok take over the research"))) == []
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The outbox was shipped by Claude.",
+        "The outbox is live now, Codex shipped it.",
+        "The outbox has been deployed to production by the Codex agent.",
+        "Yes, Claude already shipped the outbox and deployed it to staging.",
+        "According to the memory, @codex deployed the shop.",
+        "Claude and Codex merged the branch of the outbox. It is done now, since Codex published it.",
+        "Shipped by Claude Code: the outbox of the shop.",
+        "Der Outbox wurde von Claude ausgeliefert.",
+        "Claude hat den Outbox ausgeliefert.",
+        "Outbox выложен Claude.",
+        "Claude 已经部署了登录页面。",
+    ],
+)
+def test_deed_of_another_agent_is_not_the_speakers(answer: str) -> None:
+    assert thoughts(operations(turn("what about the outbox?", answer))) == []
+
+
+def test_deed_of_an_agent_is_its_own_by_whatever_name() -> None:
+    for agent, answer in (("claude-code", "The outbox was shipped by Claude."), ("codex", "Codex shipped the outbox.")):
+        assert len(thoughts(operations(turn(answer=answer, agent=agent)))) <= 1
+    assert thoughts(operations(turn(answer="The outbox was shipped by Claude.", agent="claude-code"))) != []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I shipped the parser that Claude asked for.",
+        "Shipped the parser that Claude asked for.",
+        "Merged the PR opened by Codex.",
+        "I fixed the bug introduced by Claude in the outbox.",
+        "Reverted the change made by Codex.",
+        "The fix of the outbox is deployed; Claude reviewed it.",
+        "The parser that Claude wrote is live now.",
+        "I deployed the outbox because Codex shipped the schema.",
+        "Added support for Claude and Codex to the outbox.",
+        "Deployed the Gemini adapter to staging.",
+        "The Claude plugin is now published.",
+        "The table has been moved by cursor position.",
+        "I've sent Codex the new schema of the outbox.",
+    ],
+)
+def test_own_deed_that_names_another_agent_is_kept(answer: str) -> None:
+    assert ("milestone", answer) in thoughts(operations(turn("go on", answer)))
+
+
 def test_question_at_the_end_is_kept_with_what_it_is_about() -> None:
     answer = "I have two addresses, billing@globex.example and ap@globex.example. Which one should I use?"
     assert thoughts(operations(turn("send the invoice", answer))) == [("question", answer)]

@@ -206,3 +206,42 @@ def test_what_was_heard_then_is_known_when_it_is_taken_in_much_later(plane: Plan
     again = make_operation("thought", {"text": text}, agent="grok", created_at=then + timedelta(minutes=1))
     assert news([again], plane.heard(then + timedelta(hours=1), 5)) == []
     assert news([again], plane.heard(datetime.now(UTC), 5)) == [again]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The pulse page on herrington.ai was shipped",
+        "The pulse page is live on herrington.ai now",
+        "On herrington.ai the pulse page has been deployed (as Antigravity told)",
+        "Released: the pulse page on herrington.ai",
+    ],
+)
+def test_what_another_agent_said_before_is_no_news_in_other_words_either(filled: Plane, text: str) -> None:
+    assert news([said(text)], filled.thoughts()) == []
+
+
+def test_own_deed_that_resembles_what_another_agent_said_is_news(filled: Plane) -> None:
+    texts = [
+        "I shipped the pulse page on herrington.ai again",
+        "We have deployed the pulse page on herrington.ai",
+        "Fixed the pulse page on herrington.ai",
+        "The pulse page on herrington.ai was removed",
+        "Shipped the pulse page on herrington.ai and the start page in Spanish",
+        "Shipped the page",
+        "The pulse page is shipped",
+    ]
+    batch = [*(said(text) for text in texts), said("The pulse page is live on herrington.ai", minutes=-60)]
+    assert news(batch, filled.thoughts()) == batch
+    late = said("The pulse page is live on herrington.ai", minutes=60 * 48)
+    assert news([late], filled.thoughts()) == [late]
+
+
+def test_same_deed_in_another_project_is_news(plane: Plane) -> None:
+    plane.post("Fixed the login tests", agent="muse", kind="milestone", project="shop")
+    body = {"text": "The login tests are fixed", "kind": "milestone", "origin": "agent"}
+    here, there = (
+        make_operation("thought", body | {"project": project}, agent="grok", created_at=datetime.now(UTC))
+        for project in ("shop", "site")
+    )
+    assert news([here, there], plane.thoughts()) == [there]

@@ -69,13 +69,13 @@ def operations(turn: Turn) -> tuple[Operation, ...]:
 
     The ids follow from agent, session and what was said, so a turn that is read again adds nothing.
     """
-    asked, answered = _sentences(turn.prompt), _sentences(turn.answer)
+    asked, answered = _sentences(turn.prompt, pasted=True), _sentences(turn.answer)
     kept = _most_telling([*_of_prompt(turn, asked), *_of_answer(turn, answered)])
     return (*_closing(turn), *_heartbeat(turn, asked, kept), *(_thought(turn, one) for one in kept))
 
 
-def _sentences(text: str) -> list[Sentence]:
-    found = list(prose.sentences(without_ours(_whole(text)))) if text else []
+def _sentences(text: str, *, pasted: bool = False) -> list[Sentence]:
+    found = list(prose.sentences(without_ours(_whole(text)), pasted=pasted)) if text else []
     return found if len(found) <= _BEGINNING + _ENDING else [*found[:_BEGINNING], *found[-_ENDING:]]
 
 
@@ -108,7 +108,14 @@ def _of_answer(turn: Turn, answered: Sequence[Sentence]) -> Iterator[_Kept]:
 def _tells(turn: Turn, text: str, found: Found) -> bool:
     if found.kind == "handoff" and (found.to == turn.agent or turn.origin == "external"):
         return False
+    if found.kind == "milestone" and (doer := cues.doer(text)) and _family(doer) != _family(turn.agent):
+        return False
     return cues.content(cues.folded(text)) >= _LEAST
+
+
+def _family(agent: str) -> str:
+    """Return what the ids of one maker's agents have in common: Claude may be any of them."""
+    return agent.partition("-")[0]
 
 
 def _question(turn: Turn, answered: Sequence[Sentence]) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
+from memory_plane.cues import deed, is_own
 from memory_plane.pages import NOTICE
 from memory_plane.prose import without
 from memory_plane.types import KINDS, Operation, Thought
@@ -21,6 +22,11 @@ _CATCH_UP = "Tell me in a few lines, grouped by project, what my agents did"
 _MOST_RESULTS = 50
 _GIST = 80
 """Letters and digits by which two texts count as one; a brief shows some hundred."""
+_DEEDS = ("milestone", "decision")
+_LEAST = 2
+"""How many words tell a deed at least."""
+_LATELY = timedelta(days=1)
+"""For how long an agent may retell in other words what it was told."""
 _JUST_NOW = timedelta(hours=1)
 _TELLER = re.compile(r"\s*(?:\([^()]{1,60}\)|[-–—] [^-–—]{1,60})[.!]?\s*$")
 """What an agent puts after another one's words to say whose they are: `(codex)`, `— codex, at 08:20`."""
@@ -60,7 +66,30 @@ def news(batch: Sequence[Operation], heard: Sequence[Thought]) -> list[Operation
     for thought in heard:
         said.setdefault(_gist(thought.text), []).append(thought)
     said.pop("", None)
-    return [one for one in batch if not any(_repeats(one, other) for other in _alike(one, said))]
+    left = [one for one in batch if not any(_repeats(one, other) for other in _alike(one, said))]
+    told = [(deed(one.text), one) for one in heard] if any(map(_may_retell, left)) else []
+    return [one for one in left if not (_may_retell(one) and _retells(one, told))]
+
+
+def _may_retell(operation: Operation) -> bool:
+    """Whether an operation tells a deed or decision and not who did it: another one's, in other words, would be so."""
+    body = operation.body
+    told = operation.op == "thought" and body["origin"] == "agent" and body["kind"] in _DEEDS
+    return bool(told and not is_own(body["text"]))
+
+
+def _retells(operation: Operation, heard: Sequence[tuple[frozenset[str], Thought]]) -> bool:
+    """Whether another agent said the same before, in another order or voice, with or without its name."""
+    body, words = operation.body, deed(operation.body["text"])
+    return any(
+        words - {*one.agent.split("-")} == others
+        and len(others) >= _LEAST
+        and one.agent != operation.agent
+        and one.kind in _DEEDS
+        and one.created_at <= operation.created_at <= one.created_at + _LATELY
+        and (one.project or body.get("project")) == (body.get("project") or one.project)
+        for others, one in heard
+    )
 
 
 def _alike(operation: Operation, said: Mapping[str, Sequence[Thought]]) -> Iterator[Thought]:

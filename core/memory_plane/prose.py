@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from memory_plane.cues import table
+from memory_plane.quotes import own_lines, own_words
 
 _BLANKS = re.compile(r"\s+")
 _FENCE = re.compile(r"(?:[-*+]\s+)?(`{3,}|~{3,})")
@@ -40,12 +41,15 @@ class Sentence:
     paragraph: int
 
 
-def sentences(text: str) -> Iterator[Sentence]:
-    """Yield the sentences in order, of a very long text those of its beginning and its end."""
-    paragraphs = list(_paragraphs(text))
+def sentences(text: str, *, pasted: bool = False) -> Iterator[Sentence]:
+    """Yield the sentences in order, of a very long text those of its beginning and its end.
+
+    `pasted`: people paste into it what others wrote; see `quotes`.
+    """
+    paragraphs = list(_paragraphs(text, pasted=pasted))
     for number, (paragraph, listed) in enumerate(paragraphs):
         if number < _BEGINNING or number >= len(paragraphs) - _ENDING:
-            for sentence in _split(_plain(paragraph)):
+            for sentence in _split(own_words(_plain(paragraph))):
                 yield Sentence(sentence, listed, number)
 
 
@@ -71,11 +75,11 @@ def _hidden() -> tuple[str, ...]:
     return tuple(str(table()["hidden"]["tags"]).split("|"))
 
 
-def _paragraphs(text: str) -> Iterator[tuple[str, bool]]:
+def _paragraphs(text: str, *, pasted: bool) -> Iterator[tuple[str, bool]]:
     """Yield (text, whether it is an item of a list); hard-wrapped lines are joined again."""
     held: list[str] = []
     listed = False
-    for line, kind in _lines(unwrapped(text)):
+    for line, kind in _lines(own_lines(unwrapped(text).splitlines(), pasted=pasted)):
         goes_on = kind == "text" and held and (len(held[-1]) >= _WRAPPED or line[:1].islower())
         if held and not (goes_on and not _END.search(held[-1][-4:])):
             yield " ".join(held), listed
@@ -87,10 +91,10 @@ def _paragraphs(text: str) -> Iterator[tuple[str, bool]]:
         yield " ".join(held), listed
 
 
-def _lines(text: str) -> Iterator[tuple[str, str]]:
+def _lines(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield what counts as (line, "text" | "item"), and ("", "gap") for all that only divides."""
     fence, gap, in_list = "", True, False
-    for raw in text.splitlines():
+    for raw in lines:
         line = raw.strip()
         if found := _FENCE.match(line):
             fence = _fence(fence, found[1], line)

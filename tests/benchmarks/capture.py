@@ -1,4 +1,4 @@
-"""Count what capture keeps of labelled turns: python tests/benchmarks/capture.py [--failures [HALF] | --long]."""
+"""Count what capture keeps of labelled turns: python tests/benchmarks/capture.py [--failures [HALF] | --long | --echoes]."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from memory_plane.capture import Turn, operations
-from memory_plane.types import Operation
+from memory_plane.echoes import news
+from memory_plane.types import Operation, Thought
 
 TURNS = Path(__file__).parents[1] / "data" / "turns.json"
 AT = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
@@ -123,6 +124,24 @@ def rows() -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
+def echoes() -> Iterator[str]:
+    """Yield of how many deeds and decisions of their own agents are robbed, when another one said all other turns'."""
+    for half in ("development", "held_out"):
+        said = [[one for one in captured(turn) if one.op == "thought"] for turn in turns(half)]
+        lost = kept = 0
+        for number, batch in enumerate(said):
+            others = [_heard(one) for place, other in enumerate(said) if place != number for one in other]
+            own = [one for one in batch if one.body["kind"] in ("milestone", "decision")]
+            kept += len(own)
+            lost += len(own) - len(news(own, others))
+        yield f"{half.replace('_', ' ')}: {lost} of {kept} taken for an echo"
+
+
+def _heard(operation: Operation) -> Thought:
+    known: dict[str, Any] = {name: operation.body.get(name) for name in ("text", "kind", "origin", "project")}
+    return Thought(id="x", agent="another", created_at=operation.created_at, **known)
+
+
 def long_answers() -> Iterator[str]:
     """Yield how long answers of 1 MB take, of several shapes."""
     shapes = {
@@ -143,14 +162,20 @@ def long_answers() -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the table, with --failures what went wrong in one half, or with --long how long long answers take."""
+    """Print the table, with --failures what went wrong in one half, with --long how long long answers take.
+
+    With --echoes it is how often an own deed is taken for another agent's.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("half", nargs="?", choices=("development", "held_out"), default="development")
     parser.add_argument("--failures", action="store_true")
     parser.add_argument("--long", action="store_true")
+    parser.add_argument("--echoes", action="store_true")
     given = parser.parse_args()
     if given.long:
         print(*long_answers(), sep="\n")
+    elif given.echoes:
+        print(*echoes(), sep="\n")
     elif given.failures:
         print(*score(turns(given.half)).failures, sep="\n")
     else:

@@ -1,0 +1,105 @@
+"""Whose words a text is made of: what its author only pastes or quotes of other people is no word of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from memory_plane.cues import compiled, folded, quoted, table
+
+_INSIDE = re.compile(r"[.!?…]\s")
+_FENCE = re.compile(r"\s*(?:[-*+]\s+)?(?:`{3,}|~{3,})")
+_RULE = re.compile(r"\s*(?:-{3,}|={3,}|_{3,}|\*{3,})\s*")
+_TIME = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"
+_DAY = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|[Tt]oday|[Yy]esterday)"
+_STAMP = rf"(?:{_DAY}(?:,| at)?\s+)?{_TIME}(?:,?\s+{_DAY})?"
+_NAME = r"(?P<name>@?[^\W\d_][\w.'’-]{0,30}(?: [\w.'’()-]{1,30}){0,2})"
+_STAMPED = (
+    re.compile(rf"[\[(]{_STAMP}[\])]\s*[-–—]?\s*{_NAME}(?:\s?:|>)"),
+    re.compile(rf"{_STAMP}\s*[-–—|]?\s*{_NAME}\s?:(?!\S)"),
+    re.compile(rf"{_NAME},?\s*[\[(]{_STAMP}[\])]"),
+    re.compile(rf"{_NAME}(?:\s{{2,}}|\s[-–—]\s){_STAMP}$"),
+)
+_LABELLED = re.compile(rf"{_NAME}\s?: (?=\S)")
+
+
+def own_lines(lines: Sequence[str], *, pasted: bool = False) -> Iterator[str]:
+    """Yield the lines, "" in the place of each that is of a mail, of a chat, or of what follows "Sarah writes:".
+
+    `pasted`: a single line "Sarah: I'll do it" is of a chat as well, as in what a person asks.
+    """
+    until, fence = "", False
+    for number, raw in enumerate(lines):
+        line = raw.strip()
+        fence ^= _FENCE.match(raw) is not None
+        if fence and not until:
+            yield raw
+            continue
+        until = _until(until, line, lines[number + 1].strip() if number + 1 < len(lines) else "", pasted=pasted)
+        yield raw if until in ("", "next") else ""
+
+
+def own_words(paragraph: str) -> str:
+    """Return a paragraph without what stands in it between quotation marks or after "Sarah writes:"."""
+    parts, done = [], 0
+    for start, end in quoted(paragraph):
+        if _INSIDE.search(paragraph, start + 1, end):
+            parts += [paragraph[done : start + 1], "…"]
+            done = end
+    paragraph = "".join([*parts, paragraph[done:]])
+    said = compiled("quotes.said").search(folded(paragraph))
+    return paragraph[: said.end()] if said else paragraph
+
+
+def _until(until: str, line: str, after: str, *, pasted: bool) -> str:
+    """Return what the words of others go on to: the end of a "mail", a "gap", or "" where they are the author's.
+
+    "next": this line says that they follow; "name": below a mail stands who wrote it.
+    """
+    low = folded(line)
+    if _is_header(low) and _is_header(folded(after)):
+        return "mail"
+    if compiled("quotes.forwarded").match(low):
+        return "mail"
+    if until == "mail":
+        return "name" if compiled("quotes.signed").fullmatch(low) else "" if _RULE.fullmatch(line) else "mail"
+    if until == "name":
+        return "name" if line else ""
+    if _is_chat(line, after, pasted=pasted):
+        return "gap"
+    if until == "gap":
+        return "gap" if line else ""
+    if until == "next" and (not line or compiled("quotes.greeting").fullmatch(low)):
+        return "mail" if line else "next"
+    if until == "next":
+        return "" if line.startswith((">", "`")) else "gap"
+    return "next" if compiled("quotes.says").fullmatch(low) else ""
+
+
+def _is_header(low: str) -> bool:
+    return compiled("quotes.header").match(low) is not None
+
+
+def _is_chat(line: str, after: str, *, pasted: bool) -> bool:
+    for form in _STAMPED:
+        if (found := form.match(line)) and not found["name"][0].islower():
+            return True
+    if not (name := _label(line)):
+        return False
+    first = compiled("quotes.first").match(folded(line[len(name) + 1 :]).strip())
+    other = _label(after)
+    return (bool(first) and (pasted or bool(other))) or bool(name == other and first)
+
+
+def _label(line: str) -> str:
+    """Return who says a line "Sarah: hello", "" where what stands before the colon names no person."""
+    found = _LABELLED.match(line)
+    if found is None or found["name"][0].islower() or found["name"].isupper():
+        return ""
+    return "" if _labels() & set(folded(found["name"]).split()) else found["name"]
+
+
+@cache
+def _labels() -> frozenset[str]:
+    return frozenset(str(table()["quotes"]["labels"]).split("|"))
