@@ -226,6 +226,15 @@ def test_what_others_changed_meanwhile_stays(run: Run, person: Path) -> None:
     assert notes.read_text() == "# My own\n"
 
 
+def test_what_others_changed_meanwhile_stays_when_agents_leave_one_by_one(run: Run, person: Path) -> None:
+    run("setup", "--yes")
+    settings = person / ".heron" / "settings.json"
+    settings.write_bytes(settings.read_bytes().replace(b"// mine\r\n", b'// mine\r\n  "theme": "dark",\r\n'))
+    for agent in ("heron", "crow"):
+        assert run("uninstall", agent, "--yes").exit_code == 0
+    assert settings.read_bytes() == SETTINGS.replace(b"// mine\r\n", b'// mine\r\n  "theme": "dark",\r\n')
+
+
 def test_setup_after_a_change_of_others_still_leads_back(run: Run, person: Path, heron: HeronPlugin) -> None:
     run("setup", "--yes")
     settings = person / ".heron" / "settings.json"

@@ -356,6 +356,53 @@ def test_nothing_is_run_to_look_where_the_agents_file_tells(
     run("doctor", "--ask")
 
 
+# --- two memories of one person ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("empty", [False, True])
+def test_two_memories_leave_in_any_order(
+    run: Run, bird: BirdPlugin, base: Path, tmp_path: Path, tree: Tree, first: int, empty: bool
+) -> None:
+    if not empty:
+        (base / "settings.json").write_bytes(b'{"theme": "dark", // mine\r\n"mcpServers": {"memory-plane": 1}}')
+        (base / "config.toml").write_bytes(b"a = 1\r\nb = 2\n")
+        (base / "state.json").write_text(json.dumps({"servers": {"memory-plane": OWN}}))
+    else:
+        (base / "state.json").write_text("{}")
+    before = tree(base.parent)
+    homes = [tmp_path / "one", tmp_path / "other"]
+
+    def edits(home: Path) -> tuple[Edit, ...]:
+        return (
+            *everything(base, f"{home}/mp")[:3],
+            *everything(base, str(home))[4:6],
+            added(base / "state.json", f"{home}/mp"),
+        )
+
+    for home in homes:
+        bird.edits = edits(home)
+        result = run("setup", "--yes", "--take-over", at=home)
+        assert result.exit_code == 0, result.output
+    assert run("uninstall", "--yes", at=homes[first]).exit_code == 0
+    assert tree(base.parent) != before
+    assert run("uninstall", "--yes", at=homes[1 - first]).exit_code == 0
+    assert tree(base.parent) == before
+
+
+def test_memory_that_stays_is_whole_when_the_earlier_leaves(
+    run: Run, bird: BirdPlugin, base: Path, tmp_path: Path
+) -> None:
+    (base / "state.json").write_text("{}")
+    for home in (tmp_path / "one", tmp_path / "other"):
+        bird.edits = (*everything(base, f"{home}/mp")[:3], added(base / "state.json", f"{home}/mp"))
+        run("setup", "--yes", "--take-over", at=home)
+    run("uninstall", "--yes", at=tmp_path / "one")
+    assert "Wren is connected" in run("doctor", at=tmp_path / "other").output
+    text = "".join(path.read_text() for path in base.iterdir())
+    assert (f"{tmp_path}/one/mp" in text, f"{tmp_path}/other/mp" in text) == (False, True)
+
+
 # --- its notes lost ----------------------------------------------------------------------------------------------
 
 

@@ -105,10 +105,13 @@ def test_a_server_that_does_not_start_is_seen_as_such(scratch: Path, connect: An
 def test_gemini_cli_reads_what_setup_thinks_it_reads(scratch: Path, text: str, is_read: bool) -> None:
     trust(scratch)
     (scratch / ".gemini" / "settings.json").write_text(text, "utf-8")
-    said = run(scratch, "gemini", "mcp", "list")
+    environment = {"HOME": str(scratch), "PATH": os.environ["PATH"]}
+    said = subprocess.run(
+        [CLIENTS / "gemini", "mcp", "list"], env=environment, cwd=scratch, capture_output=True, text=True, check=False
+    )
     assert ("Error in" in said.stdout + said.stderr) is not is_read
     done = subprocess.run(
-        [SERVER, "setup", "gemini-cli", "--dry-run"], env={"HOME": str(scratch), "PATH": os.environ["PATH"]},
+        [SERVER, "setup", "gemini-cli", "--dry-run"], env=environment,
         capture_output=True, text=True, timeout=SECONDS, check=False,
     )  # fmt: skip
     assert (done.returncode == 0, "does not read" in done.stdout) == (is_read, not is_read)

@@ -12,7 +12,7 @@ from pathlib import Path
 from memory_plane.copies import NAME
 from memory_plane.errors import MemoryPlaneError
 from memory_plane.integration import Call
-from memory_plane.setup import calls, edits, files, plan
+from memory_plane.setup import calls, edits, files, neighbours, plan
 from memory_plane.setup.errors import Broken, Kept
 from memory_plane.setup.files import Found, digest
 from memory_plane.setup.manifest import FileRecord, Manifest, Record, load
@@ -49,6 +49,7 @@ def setup(planned: Plan, manifest: Manifest) -> None:
             known = FileRecord(manifest.keep(found.data), (digest(found.data),))
             manifest.files.setdefault(str(found.place), known)
         manifest.save()
+        neighbours.note(manifest.home, is_in_use=True)
         for change in planned.changes:
             _write(change, undo)
         _run(planned, before, undo, manifest)
@@ -66,6 +67,7 @@ def uninstall(planned: Plan, manifest: Manifest) -> list[str]:
 
     Raise `Kept` where an agent's command failed: what it should have taken back stays noted, all else is out.
     """
+    gone, known = manifest.agents[planned.agent], dict(manifest.files)
     failed, complaints = _undo(planned, manifest)
     with _all_or_nothing(manifest) as undo:
         for change in planned.changes:
@@ -74,13 +76,37 @@ def uninstall(planned: Plan, manifest: Manifest) -> list[str]:
     if not failed:
         del manifest.agents[planned.agent]
     used = {_real(path) for records in manifest.agents.values() for one in records for path in _paths(one.edit)}
-    for place in manifest.files.keys() - used:
-        files.remove_folders(manifest.files.pop(place).folders)
-    _settle(planned.changes, manifest)
+    left = {place: manifest.files.pop(place) for place in manifest.files.keys() - used}
+    complaints += _hand_on([one for one in gone if one.edit not in failed], left, planned, manifest)
+    for one in left.values():
+        files.remove_folders(one.folders)
+    # Where somebody else has changed a file, what is left of it is not what we made of it.
+    _settle([one for one in planned.changes if _is_noted(one, known)], manifest)
     manifest.save()
+    neighbours.note(manifest.home, is_in_use=bool(manifest.agents))
     if failed:
         raise Kept(f"{'; '.join(complaints)}; all else is taken out: run it again when that is mended")
     return complaints
+
+
+def _is_noted(change: Change, known: Mapping[str, FileRecord]) -> bool:
+    place = str(change.found.place)
+    return place in known and known[place].is_as_left(change.found.data)
+
+
+def _hand_on(
+    gone: Sequence[Record], left: Mapping[str, FileRecord], planned: Plan, manifest: Manifest
+) -> Iterator[str]:
+    """Tell other memories what was before this one; yield why one could not be told."""
+    for home in neighbours.others(manifest.home):
+        if not (home / NAME).is_file():
+            continue
+        try:
+            with manifest_of(home) as other:
+                neighbours.inherit(other, manifest, gone, left, planned.changes)
+                other.save()
+        except MemoryPlaneError as error:
+            yield f"the memory in {home} does not know what was before this one: {error}"
 
 
 def _undo(planned: Plan, manifest: Manifest) -> tuple[list[Call], list[str]]:
@@ -240,6 +266,7 @@ def _all_or_nothing(manifest: Manifest) -> Iterator[list[Callable[[], None]]]:
             manifest.agents, manifest.files = agents, known
         with suppress(Kept):  # then that of before stands, which knows more
             manifest.save()
+            neighbours.note(manifest.home, is_in_use=bool(manifest.agents))
         if complaints and isinstance(error, Kept):
             raise Kept(f"{error}; and it could not be undone: {'; '.join(complaints)}") from None
         raise

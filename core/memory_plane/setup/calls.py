@@ -58,7 +58,7 @@ def held(edit: Entry | Element, data: bytes | None) -> Any:
     if isinstance(edit, Element):
         elements = found if isinstance(found, list) else ()
         return edit.value if any(same(one, edit.value) for one in elements) else MISSING
-    return edit.value if _holds(found, edit.value) else found
+    return edit.value if holds(found, edit.value) else found
 
 
 def can_run(call: Call) -> bool:
@@ -130,9 +130,10 @@ def _load(path: Path, data: bytes) -> Any:
         raise error from None
 
 
-def _holds(found: Any, wanted: Any) -> bool:
+def holds(found: Any, wanted: Any) -> bool:
+    """Tell whether a value says what is wanted, whatever else it says."""
     if isinstance(found, dict) and isinstance(wanted, dict):
-        return all(name in found and _holds(found[name], value) for name, value in wanted.items())
+        return all(name in found and holds(found[name], value) for name, value in wanted.items())
     return same(found, wanted)
 
 

@@ -21,7 +21,7 @@ FileEdit = Entry | Element | Block | OwnFile | Copy
 def stands(edit: FileEdit, data: bytes | None) -> bool:
     """Tell whether the edit is there as it was declared; raise `Broken` for a file that cannot be read."""
     check_read(edit, data)
-    return bool(_held(edit, data) == _wanted(edit))
+    return bool(_held(edit, data) == wanted(edit))
 
 
 def made(
@@ -34,9 +34,9 @@ def made(
     """
     check_read(edit, data)
     held = _held(edit, data)
-    if held == _wanted(edit):
+    if held == wanted(edit):
         return data or b"", Record(edit, ours[0].made, ours[0].before) if ours else None
-    if any(held == _wanted(one.edit) for one in ours if isinstance(one.edit, FileEdit)):
+    if any(held == wanted(one.edit) for one in ours if isinstance(one.edit, FileEdit)):
         return _written(edit, data or b""), Record(edit, ours[0].made, ours[0].before)
     check_free(edit, held, take_over=take_over)
     return _written(edit, data or b""), Record(edit, _containers(edit, data), held)
@@ -63,7 +63,7 @@ def undone(record: Record, data: bytes | None) -> bytes | None:
     held = _held(edit, data)
     if held is MISSING or data is None:
         return data
-    if held != _wanted(edit):
+    if held != wanted(edit):
         raise Kept(f"what was written {_place(edit)} has been changed since; it is left as it is")
     match edit:
         case Block():
@@ -160,7 +160,8 @@ def _held(edit: FileEdit, data: bytes | None) -> Any:
             return COPY_MARK if isinstance(edit, Copy) and text.startswith(COPY_MARK) else text
 
 
-def _wanted(edit: FileEdit) -> Any:
+def wanted(edit: FileEdit) -> Any:
+    """Return what stands where an edit is made."""
     match edit:
         case Entry() | Element():
             return edit.value
