@@ -229,6 +229,14 @@ def test_next_prompt_closes_what_its_session_has_open() -> None:
     assert closed("is it up?", asked) == closed("yes", at=AT) == closed("yes", origin="external") == closed("") == []
 
 
+def test_question_that_the_answer_asks_again_stays_open() -> None:
+    asked = "Should the page of the statistics be public to all readers?"
+    found = operations(turn("publish the skeleton at /stats", f"I need to know. {asked}", before=asked, id="t-2"))
+    assert [one.op for one in found if one.op == "resolve"] == []
+    found = operations(turn("publish the skeleton at /stats", "Published it at /stats.", before=asked, id="t-2"))
+    assert [one.op for one in found if one.op == "resolve"] == ["resolve"]
+
+
 def test_points_of_a_list_count_where_nothing_else_tells() -> None:
     points = "- Removed the `legacy` module\n- Upgraded Terraform to 5"
     assert len(thoughts(operations(turn("clean up", points)))) == 2

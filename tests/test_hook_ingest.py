@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from uuid import uuid5
 
 import pytest
 
 from memory_plane import Plane, Plugin, hookimpl
+from memory_plane.capture import Turn, operations
 from memory_plane.errors import PluginError
 from memory_plane.operations import make_operation
 from memory_plane.plugins import PluginManager
@@ -105,6 +107,37 @@ def test_event_tells_which_questions_of_its_agent_are_open(make_plane: Callable[
     plane.spool(heard("egret"))
     plane.ingest()
     assert heard_of == [["Shall I dive?"]]
+
+
+def test_prompt_that_is_sent_again_answers_no_question_that_came_of_it(make_plane: Callable[..., Plane]) -> None:
+    class TalkPlugin(Plugin):
+        agents = (AgentInfo(id="egret"),)
+
+        @hookimpl
+        def ingest(self, cue: Poll | Event) -> Ingested | None:
+            if isinstance(cue, Poll) or cue.at is None:
+                return None
+            turn = Turn(agent=cue.agent, at=cue.at, asked=cue.asked, **cue.payload)
+            return Ingested(operations=operations(turn))
+
+    plane = make_plane(TalkPlugin())
+    at = datetime(2026, 11, 20, 9, tzinfo=UTC)
+
+    def say(minute: int, **payload: str) -> list[str]:
+        turn = {"session": "s", "id": f"t-{minute}", **payload}
+        plane.spool(Event(agent="egret", name="said", payload=turn, at=at + timedelta(minutes=minute)))
+        plane.ingest()
+        return [item.text for item in plane.items()]
+
+    deploy, colour = "Should I deploy to production, too?", "Should the button of the login be blue?"
+    assert say(0, prompt="Fix the login page of the shop") == []
+    assert say(1, answer=deploy) == [deploy]
+    assert say(2, prompt="Fix the login page of the shop") == [deploy]
+    assert say(3, answer="API Error: 529 Overloaded") == [deploy]
+    assert say(4, prompt="Fix the login page of the shop", answer=deploy, before=deploy) == [deploy]
+    assert say(5, prompt="Yes, deploy the login page to production") == []
+    assert say(6, answer=colour) == [colour]
+    assert say(7, prompt="yes") == []
 
 
 def test_cursor_comes_back_at_the_next_poll(make_plane: Callable[..., Plane]) -> None:

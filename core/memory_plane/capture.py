@@ -180,7 +180,10 @@ def _closing(turn: Turn) -> Iterator[Operation]:
     """Yield the end of the questions that the prompt answers, whatever it says: the conversation went on."""
     if not turn.prompt.strip() or turn.origin == "external":
         return
+    asked_again = _question(turn, _sentences(turn.answer)) if turn.answer else None
     for item in dict.fromkeys(_answered(turn)):
+        if asked_again and item == _id(turn, "thought", _key(asked_again)):
+            continue
         body = {"item": item, "status": "answered", "note": _short(" ".join(_whole(turn.prompt).split()), TEXT)}
         yield _operation(turn, "resolve", item, body)
 

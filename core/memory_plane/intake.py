@@ -17,8 +17,9 @@ from memory_plane.echoes import news
 from memory_plane.errors import Refused
 from memory_plane.failures import Failure
 from memory_plane.operations import make_operation
+from memory_plane.replica import Replica
 from memory_plane.reports import IngestReport
-from memory_plane.types import Event, Ingested, OpenItem, Operation, Poll, Receipt, Thought
+from memory_plane.types import Event, Ingested, OpenItem, Operation, Poll, Pulse, Receipt, Thought
 
 if TYPE_CHECKING:
     from memory_plane.client import Client
@@ -71,6 +72,10 @@ class Taker(Protocol):
         """Return the open items of an agent, as far as they are known here."""
         ...
 
+    def pulse(self) -> Pulse:
+        """Return what every agent is doing, as far as it is known here."""
+        ...
+
 
 class Queue:
     """An outbox that takes what comes in; each operation is sent to where the memory is."""
@@ -83,6 +88,10 @@ class Queue:
 
     def heard(self, until: datetime, limit: int) -> list[Thought]:
         return self._thoughts(limit=limit)
+
+    def pulse(self) -> Pulse:
+        stale_after = timedelta(minutes=self.settings.stale_after_minutes)
+        return Replica(self.home, self._outbox.pending(), datetime.now(UTC), stale_after).pulse()
 
     def store(
         self, batch: Sequence[Operation], *, strict: bool, cursor: tuple[str, str] | None = None
@@ -220,12 +229,28 @@ def _latest_failure(plane: Taker, plugin: str) -> Failure | None:
 def _take_in(plane: Taker, answer: Ingested, plugin: str | None = None) -> int:
     """Check and redact what a plugin gave, and store what of it is news together with its cursor."""
     batch = list(_checked(answer.operations, hold_external=plane.settings.hold_external))
+    batch = _without_what_a_repeated_prompt_closes(plane, batch)
     if said := [one.created_at for one in batch if one.op == "thought"]:
         heard = [*plane.heard(max(said), _HEARD), *plane.heard(datetime.now(UTC), _HEARD)]
         batch = news(batch, heard)
     cursor = (plugin, answer.cursor) if plugin is not None and answer.cursor is not None else None
     receipts = plane.store(batch, strict=False, cursor=cursor) if batch or cursor else []
     return sum(receipt.state in ("stored", "queued") for receipt in receipts)
+
+
+def _without_what_a_repeated_prompt_closes(plane: Taker, batch: list[Operation]) -> list[Operation]:
+    """Leave a question open where the prompt that it came of is sent again: that is no answer to it.
+
+    That it is the same one shows in the focus, which is older than the question.
+    """
+    beat = next((one for one in batch if one.op == "heartbeat"), None)
+    if beat is None or all(one.op != "resolve" for one in batch):
+        return batch
+    known = (one for one in plane.pulse().heartbeats if (one.agent, one.focus) == (beat.agent, beat.body["focus"]))
+    if (before := next(known, None)) is None:
+        return batch
+    later = {one.id for one in plane.items(agent=beat.agent, limit=_OPEN) if one.created_at > before.at}
+    return [one for one in batch if one.op != "resolve" or one.body["item"] not in later]
 
 
 def _checked(given: Sequence[Operation], *, hold_external: bool) -> Iterator[Operation]:

@@ -11,7 +11,7 @@ from memory_plane.cues import compiled, folded, quoted, table
 _INSIDE = re.compile(r"[.!?…]\s")
 _FENCE = re.compile(r"\s*(?:[-*+]\s+)?(?:`{3,}|~{3,})")
 _RULE = re.compile(r"\s*(?:-{3,}|={3,}|_{3,}|\*{3,})\s*")
-_TIME = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"
+_TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _DAY = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|[Tt]oday|[Yy]esterday)"
 _STAMP = rf"(?:{_DAY}(?:,| at)?\s+)?{_TIME}(?:,?\s+{_DAY})?"
 _NAME = r"(?P<name>@?[^\W\d_][\w.'’-]{0,30}(?: [\w.'’()-]{1,30}){0,2})"
@@ -31,11 +31,11 @@ def own_lines(lines: Sequence[str], *, pasted: bool = False) -> Iterator[str]:
     """
     until, fence = "", False
     for number, raw in enumerate(lines):
-        line = raw.strip()
-        fence ^= _FENCE.match(raw) is not None
-        if fence and not until:
+        fence ^= ("```" in raw or "~~~" in raw) and _FENCE.match(raw) is not None
+        if not until and (fence or not (":" in raw or "：" in raw or "--" in raw)):
             yield raw
             continue
+        line = raw.strip()
         until = _until(until, line, lines[number + 1].strip() if number + 1 < len(lines) else "", pasted=pasted)
         yield raw if until in ("", "next") else ""
 

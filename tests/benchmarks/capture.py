@@ -1,4 +1,4 @@
-"""Count what capture keeps of labelled turns: python tests/benchmarks/capture.py [--failures [HALF] | --long | --echoes]."""
+"""Count what capture keeps of labelled turns: python capture.py [--failures [HALF] | --long | --echoes]."""
 
 from __future__ import annotations
 
