@@ -116,7 +116,8 @@ def test_json_that_its_agent_does_not_read_is_refused(tmp_path: Path, name: str,
         for look in (edits.made, edits.stands):
             with pytest.raises(Broken, match="its agent does not read"):
                 look(strict, BEYOND[name])
-    edits.made(kind(path=tmp_path / "a.json", pointer=("b",), value={}, reads=(name,)), BEYOND[name])
+    only: Any = (name,)
+    edits.made(kind(path=tmp_path / "a.json", pointer=("b",), value={}, reads=only), BEYOND[name])
     edits.made(kind(path=tmp_path / "a.json", pointer=("b",), value={}, reads=()), b'{"a": "// , }"}\n')
 
 

@@ -157,19 +157,10 @@ def _setup(integration: Integration, manifest: Manifest, desk: Desk, *, take_ove
     others = manifest.others(integration.agent)
     wanted = {key(edit) for edit in integration.edits}
     stale = [one for one in own if one.key not in wanted and one.key not in others]
-    refused: list[str] = []
     notes = list(_take_back((one for one in reversed(stale) if not isinstance(one.edit, Call)), draft))
-    records: list[Record] = []
-    for edit in (edit for edit in integration.edits if not isinstance(edit, Call)):
-        ours = [one for one in (*own, *others.values()) if one.key == key(edit)]
-        try:
-            data, record = edits.made(edit, draft.read(edit.path), ours, take_over=take_over)
-            draft.write(edit.path, data, 0o700 if isinstance(edit, OwnFile) and edit.executable else None)
-        except (Broken, Kept) as error:
-            refused.append(str(error) if str(edit.path) in str(error) else f"{edit.path}: {error}")
-            continue
-        records += [record] if record else []
-        notes += [] if record else [f"{edit.path}: what we would write stands there already; uninstall leaves it"]
+    known = (*own, *others.values())
+    records, told, refused = _of_files(integration, known, draft, take_over)
+    notes += told
     if refused:
         return Plan(integration.agent, integration.name, refused=tuple(refused), records=own)
     wishes = [_wish(edit, own, draft, take_over) for edit in integration.edits if isinstance(edit, Call)]
@@ -189,6 +180,29 @@ def _setup(integration: Integration, manifest: Manifest, desk: Desk, *, take_ove
         records=(*records, *(one.record for one in wishes if one.is_ours)),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _of_files(
+    integration: Integration, known: Sequence[Record], draft: _Draft, take_over: bool
+) -> tuple[list[Record], list[str], list[str]]:
+    """Make the edits of files in the draft; return what is ours of them, notes, and what is refused."""
+    records: list[Record] = []
+    notes, refused = [], []
+    for edit in (edit for edit in integration.edits if not isinstance(edit, Call)):
+        ours = [one for one in known if one.key == key(edit)]
+        try:
+            data, record = edits.made(edit, draft.read(edit.path), ours, take_over=take_over)
+        except (Broken, Kept) as error:
+            refused.append(_about(edit.path, error))
+            continue
+        draft.write(edit.path, data, 0o700 if isinstance(edit, OwnFile) and edit.executable else None)
+        records += [record] if record else []
+        notes += [] if record else [f"{edit.path}: what we would write stands there already; uninstall leaves it"]
+    return records, notes, refused
+
+
+def _about(path: Path, error: Exception) -> str:
+    return str(error) if str(path) in str(error) else f"{path}: {error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +232,7 @@ def _wish(call: Call, own: Sequence[Record], draft: _Draft, take_over: bool) -> 
                 edits.check_free(edit, found := calls.held(edit, data), take_over=take_over)
                 taken += [Record(edit, before=found)] if found is not MISSING else []
     except (Broken, Kept) as error:
-        told = str(error) if str(edit.path) in str(error) else f"{edit.path}: {error}"
-        return _Wish(call, Record(call), refused=told)
+        return _Wish(call, Record(call), refused=_about(edit.path, error))
     over |= {one.key: one for one in taken}
     is_done = all(calls.stands(edit, draft.read(edit.path)) for edit in call.sets) if call.sets else calls.is_done(call)
     is_missing = bool(earlier) or not is_done
