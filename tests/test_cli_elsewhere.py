@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
+from memory_plane import hook as shim
 from memory_plane import spool
+from memory_plane.operations import make_operation
 from memory_plane.outbox import Outbox
 from memory_plane.remote import Hub
 from memory_plane.surfaces.cli import main
@@ -86,7 +88,9 @@ def arrived(hub: HubProcess) -> list[str]:
         return sorted(one.text for one in there.ask("thoughts", {}))
 
 
-@pytest.mark.parametrize("command", ["export", "token muse", "token --renew", "rebuild", "import -", "backup", "restore x.db --yes"])
+@pytest.mark.parametrize(
+    "command", ["export", "token muse", "token --renew", "rebuild", "import -", "backup", "restore x.db --yes"]
+)
 def test_what_only_the_memory_itself_can_do_names_its_hub(away: Path, command: str) -> None:
     result = run(*command.split())
     assert (result.exit_code, result.stdout) == (2, "")
@@ -131,6 +135,59 @@ def test_an_agents_session_sends_what_hooks_leave(near: Path, hub: HubProcess) -
         assert session.wait(SECONDS) == 0
     assert spool.waiting(near) == []
     assert not (near / "memory.db").exists()
+
+
+def hook(home: Path, event: str) -> str:
+    """Run the shim as Claude Code does, and return what is put before it."""
+    payload = json.dumps({"session_id": "s-1", "hook_event_name": event})
+    command = [sys.executable, "-S", str(Path(shim.__file__)), "claude-code", event, str(home)]
+    done = subprocess.run(command, input=payload, capture_output=True, text=True, encoding="utf-8", timeout=SECONDS)
+    said: str = json.loads(done.stdout).get("hookSpecificOutput", {}).get("additionalContext", "")
+    return said
+
+
+def test_hooks_give_what_agents_of_other_machines_did_while_a_session_is_open(near: Path, hub: HubProcess) -> None:
+    def tell(text: str) -> None:
+        with Hub(hub.url, hub.token) as there:
+            operation = make_operation("thought", {"text": text, "kind": "handoff", "to": "claude-code"}, agent="muse")
+            assert there.store(operation).state == "stored"
+
+    page, deadline, tick = near / "brief" / "claude-code.md", monotonic() + SECONDS, Tick()
+    command = [sys.executable, "-m", "memory_plane", "mcp", "--agent", "Claude-Code"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as session:
+        for event, text in (("SessionStart", "Write to Ann"), ("UserPromptSubmit", "Book the room in Lisbon")):
+            tell(text)
+            while not page.exists() or text not in page.read_text("utf-8"):
+                assert session.poll() is None
+                assert monotonic() < deadline
+                tick.wait(0.05)
+            given = hook(near, event)
+            assert text in given
+            assert ("Write to Ann" in given) == (event == "SessionStart")
+        assert session.stdin is not None
+        session.stdin.close()
+        assert session.wait(SECONDS) == 0
+    assert not (near / "memory.db").exists()
+
+
+def test_sync_brings_the_pages_of_the_agents_that_are_set_up_and_an_outage_leaves_them(
+    near: Path, hub: HubProcess, tmp_path: Path
+) -> None:
+    copy = tmp_path / "rules" / "pulse.md"
+    copy.parent.mkdir()
+    edit = {"kind": "copy", "path": str(copy), "page": "PULSE.md", "preface": ""}
+    (near / "integrations.json").write_text(json.dumps({"agents": {"claude-code": [], "instinct": [edit]}}), "utf-8")
+    with Hub(hub.url, hub.token) as there:
+        body = {"text": "Write to Ann", "kind": "handoff", "to": "claude-code"}
+        there.store(make_operation("thought", body, agent="muse"))
+    assert json.loads(run("sync", "--json").stdout)["pages"] == 3
+    before = (near / "brief" / "claude-code.md").read_text("utf-8")
+    assert "Write to Ann" in before
+    assert "Write to Ann" in copy.read_text("utf-8")
+    assert json.loads(run("sync", "--json").stdout).get("pages", 0) <= 1
+    hub.kill()
+    run("sync")
+    assert (near / "brief" / "claude-code.md").read_text("utf-8") == before
 
 
 def test_text_that_is_taken_in_goes_to_the_memory(near: Path, hub: HubProcess, tmp_path: Path) -> None:

@@ -25,9 +25,10 @@ def mcp(session: Session, agent: str, tools: bool) -> None:
     # Before the plane is made, so that nothing which a plugin prints gets on the wire.
     wire = stdio.claim()
     from memory_plane.surfaces.mcp_server import serve_stdio
+    from memory_plane.surfaces.mirror import kept
     from memory_plane.surfaces.rounds import arrivals_of
 
-    with arrivals_of(session):
+    with arrivals_of(session), kept(session.settings, agent):
         serve_stdio(session.client, agent, tools=tools, wire=wire)
 
 

@@ -33,6 +33,11 @@ def sync(session: Session, url: str | None, new_identity: bool, as_json: bool) -
         session.plane.renew_identity()
     taken_in = session.take_in().stored
     told: dict[str, object] = {"waiting": session.client.flush(), "taken_in": taken_in}
+    if session.settings.elsewhere is not None:
+        from memory_plane.surfaces import mirror
+
+        if changed := mirror.keep(session.client, mirror.agents_of(session.settings.home)):
+            told["pages"] = len(changed)
     if there is not None:
         with there:
             report = exchange(session.plane, there)
