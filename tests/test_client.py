@@ -30,6 +30,7 @@ SECONDS = 60
 PATIENT = ClientSettings(answer=20.0, retry_after=0.0)
 READS = [
     "recall",
+    "ask",
     "pulse",
     "items",
     "thoughts",

@@ -31,7 +31,7 @@ def test_every_method_is_on_the_page(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["post", "fact", "heartbeat", "resolve", "assign", "snooze", "pin", "retract",
-                                  "release", "recall", "items", "thoughts", "facts", "graph"])  # fmt: skip
+                                  "release", "recall", "ask", "items", "thoughts", "facts", "graph"])  # fmt: skip
 def test_every_parameter_is_on_the_page(name: str) -> None:
     known = [parameter for parameter in inspect.signature(getattr(Plane, name)).parameters if parameter != "self"]
     row = re.search(rf"^\| `{name}\((.*?)\)` \|", PAGE.read_text("utf-8"), re.MULTILINE)

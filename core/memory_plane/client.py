@@ -36,7 +36,7 @@ from memory_plane.operations import FORGET, agent_id, record_of
 from memory_plane.replica import FILE, PAGES, Replica
 from memory_plane.reports import Loss, Stats, Status
 from memory_plane.settings import Settings
-from memory_plane.types import Fact, Graph, Memory, OpenItem, Operation, Pulse, Recall, Receipt, Thought, View
+from memory_plane.types import Answer, Fact, Graph, Memory, OpenItem, Operation, Pulse, Recall, Receipt, Thought, View
 from memory_plane.views import write_views
 from memory_plane.writes import Moment, Writes, moment
 
@@ -205,6 +205,11 @@ class Client(Writes):
         """Search all memories; raise `Refused` for a filter or cursor that makes no sense, never for a query."""
         filters = {"agent": agent, "kind": kind, "project": project, "person": person, "since": since, "until": until}
         found: Recall = self._ask("recall", query=query, **filters, limit=limit, cursor=cursor)
+        return found
+
+    def ask(self, question: str, *, as_of: Moment | None = None) -> Answer:
+        """Answer a question in plain words; see `Plane.ask`. The copy for offline reads holds no graph to ask."""
+        found: Answer = self._ask("ask", question=question, as_of=as_of)
         return found
 
     def pulse(self) -> Pulse:

@@ -236,6 +236,7 @@ graph_nodes = Table(
     _some("origin"),
     _some("founded_at", Instant),
     Index("ix_graph_nodes_slug", "slug"),
+    Index("ix_graph_nodes_type_founded_at", "type", "founded_at"),
 )
 
 # The folded names that mentions of a node have had, and how many of them; `part` = one word of a person's name.
@@ -283,7 +284,7 @@ graph_edges = Table(
     _may("closed_at", Instant),
     _may("ended", Instant),
     Index("uq_graph_edges_source_relation_target", "source", "relation", "target", unique=True),
-    Index("ix_graph_edges_target", "target"),
+    Index("ix_graph_edges_target_relation", "target", "relation"),
     Index("ix_graph_edges_known_since", "known_since"),
 )
 

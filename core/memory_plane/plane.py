@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from memory_plane import arrivals, intake, models, schema, spool
 from memory_plane.database import Database
@@ -28,6 +29,7 @@ from memory_plane.store.feed import NOTHING, Delivery
 from memory_plane.types import (
     EPOCH,
     KINDS,
+    Answer,
     Event,
     Fact,
     Graph,
@@ -294,6 +296,17 @@ class Plane(Writes):
         )
         with self.database.reading() as connection:
             return search.search(connection, query, filters, limit=limit, cursor=cursor)
+
+    def ask(self, question: str, *, as_of: Moment | None = None) -> Answer:
+        """Answer a question in plain words from graph, facts and items, as they are or were `as_of` a time.
+
+        The answer says "I don't know" where the memory does not; it rests on the memories that its findings name.
+        """
+        from memory_plane.ask import ask
+
+        at, name = moment("as_of", as_of), self.settings.timezone
+        with self.database.reading() as connection:
+            return ask(connection, question, datetime.now(UTC), ZoneInfo(name) if name else None, at)
 
     def pulse(self) -> Pulse:
         """Return what every agent is doing, what is open, what was said last and what is new in the graph."""

@@ -24,6 +24,7 @@ from memory_plane.types import Operation, Receipt
 
 ANSWERS: Mapping[str, Any] = {
     "pulse": types.Pulse,
+    "ask": types.Answer,
     "recall": types.Recall,
     "items": list[types.OpenItem],
     "thoughts": list[types.Thought],

@@ -66,7 +66,7 @@ _by_age = select(_nodes.c.key, _age).where(_nodes.c.slug.in_(bindparam("slugs", 
 
 def newest(connection: Connection, now: datetime, limit: int) -> tuple[Edge, ...]:
     """Return the edges that became known last and still hold."""
-    return _as_edges(connection, _newest.all(connection, now=now, limit=limit))
+    return as_edges(connection, _newest.all(connection, now=now, limit=limit))
 
 
 def around(connection: Connection, nodes: Sequence[int], at: datetime, limit: int) -> Graph:
@@ -154,10 +154,11 @@ _newest = Prepared(
 
 def _most_probable(connection: Connection, chosen: Select[Any], limit: int) -> tuple[Edge, ...]:
     ordered = chosen.order_by(_edges.c.probability.desc(), _edges.c.known_since.desc(), *_told_apart).limit(limit)
-    return _as_edges(connection, connection.execute(ordered).all())
+    return as_edges(connection, connection.execute(ordered).all())
 
 
-def _as_edges(connection: Connection, rows: Sequence[Any]) -> tuple[Edge, ...]:
+def as_edges(connection: Connection, rows: Sequence[Any]) -> tuple[Edge, ...]:
+    """Return rows of the table of edges with their nodes and their evidence."""
     ends = nodes(connection, {end for row in rows for end in (row.source, row.target)}) if rows else {}
     return tuple(
         Edge(

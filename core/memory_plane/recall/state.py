@@ -24,7 +24,7 @@ _log, _thoughts, _items = models.operations, models.thoughts, models.items
 _facts, _agents, _attention = models.facts, models.agent_heartbeats, models.attention
 _thought = (_log.c.id, _thoughts.c.agent, _thoughts.c.kind, _log.c.text, _thoughts.c.at, _thoughts.c.origin)
 _marked = (_thoughts.c.project, _thoughts.c.pinned)
-_item = (_items.c.owner, _items.c.addressee, _items.c.object, _items.c.due_at, _items.c.status, _items.c.snoozed_until)
+ITEM = (_items.c.owner, _items.c.addressee, _items.c.object, _items.c.due_at, _items.c.status, _items.c.snoozed_until)
 _limit: BindParameter[int] = bindparam("limit")
 _heartbeats = Prepared(select(_agents).order_by(_agents.c.written_at.desc(), _agents.c.agent))
 _newest = (
@@ -38,7 +38,7 @@ _recent = Prepared(_newest)
 _recent_until = Prepared(_newest.where(_thoughts.c.at <= bindparam("until", type_=_thoughts.c.at.type)))
 _awake = or_(_items.c.snoozed_until.is_(None), _items.c.snoozed_until <= bindparam("now"))
 _open = (
-    select(*_thought, *_marked, _items.c.kind.label("item_kind"), *_item)
+    select(*_thought, *_marked, _items.c.kind.label("item_kind"), *ITEM)
     .select_from(_items)
     .join(_thoughts, _thoughts.c.seq == _items.c.seq)
     .join(_log, _log.c.seq == _items.c.seq)
@@ -145,7 +145,7 @@ def items(
     """
     given = {"agent": agent, "to": None if to is None else to.lower()}
     values = {name: value for name, value in given.items() if value is not None}
-    return tuple(map(_open_item, _items_by(*values).all(connection, now=now, limit=limit, **values)))
+    return tuple(map(open_item, _items_by(*values).all(connection, now=now, limit=limit, **values)))
 
 
 @cache
@@ -169,13 +169,13 @@ def stirred(connection: Connection, since: datetime, until: datetime, stale_afte
 def thoughts(connection: Connection, limit: int, until: datetime | None = None) -> tuple[Thought, ...]:
     """Return the newest visible thoughts, or those that were the newest at a time."""
     if until is None:
-        return tuple(map(_as_thought, _recent.all(connection, limit=limit)))
-    return tuple(map(_as_thought, _recent_until.all(connection, limit=limit, until=until)))
+        return tuple(map(as_thought, _recent.all(connection, limit=limit)))
+    return tuple(map(as_thought, _recent_until.all(connection, limit=limit, until=until)))
 
 
 def naming(connection: Connection, node: int, limit: int) -> tuple[Thought, ...]:
     """Return the newest thoughts that name the node in this row."""
-    return tuple(map(_as_thought, _naming.all(connection, node=node, limit=limit)))
+    return tuple(map(as_thought, _naming.all(connection, node=node, limit=limit)))
 
 
 def held(connection: Connection, limit: int) -> tuple[Memory, ...]:
@@ -197,7 +197,7 @@ def attended(
     heard = _attended if since is None else _attended_since
     now = now or datetime.now(UTC)
     rows = heard.all(connection, agent=agent, minimum=minimum, limit=limit, since=since, now=now)
-    return tuple(_as_thought(row, row.score, row.reason) for row in rows)
+    return tuple(as_thought(row, row.score, row.reason) for row in rows)
 
 
 def facts(
@@ -215,11 +215,11 @@ def facts(
     values = {name: value for name, value in given.items() if value is not None}
     rows = _facts_by(*values, now=as_of is None).all(connection, limit=limit, **values)
     if at is None:
-        return tuple(map(_as_fact, rows))
+        return tuple(map(as_fact, rows))
     latest: dict[tuple[str, str], Any] = {}
     for row in rows:
         latest.setdefault((row.subject, row.fact_key), row)
-    return tuple(map(_as_fact, latest.values()))
+    return tuple(map(as_fact, latest.values()))
 
 
 @cache
@@ -242,7 +242,8 @@ def _facts_by(*filters: str, now: bool) -> Prepared:
     )
 
 
-def _as_thought(row: Any, attention: float | None = None, reason: str = "") -> Thought:
+def as_thought(row: Any, attention: float | None = None, reason: str = "") -> Thought:
+    """Return a row of thoughts as what it tells."""
     return Thought(
         id=row.id,
         agent=row.agent,
@@ -257,7 +258,8 @@ def _as_thought(row: Any, attention: float | None = None, reason: str = "") -> T
     )
 
 
-def _open_item(row: Any) -> OpenItem:
+def open_item(row: Any) -> OpenItem:
+    """Return a row of items as what it tells."""
     return OpenItem(
         id=row.id,
         kind=row.item_kind,
@@ -275,7 +277,8 @@ def _open_item(row: Any) -> OpenItem:
     )
 
 
-def _as_fact(row: Any) -> Fact:
+def as_fact(row: Any) -> Fact:
+    """Return a row of facts as what it tells."""
     body = json.loads(row.body)
     return Fact(
         id=row.id,

@@ -108,6 +108,14 @@ def recall(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[s
     return {**head, "hits": level([entries.hit(hit) for hit in found.hits], ROOM - size(head))}
 
 
+def ask(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
+    """Answer a question, with the entries that say so."""
+    found = plane.ask(given["question"], as_of=moment("as_of", given["as_of"]))
+    head = {"note": entries.NOTE, "answer": shorten(found.text, ROOM // 2), "known": found.known, "evidence": []}
+    told = [entries.finding(finding) for finding in found.findings]
+    return {**head, "evidence": level(told, ROOM - size(head))}
+
+
 def get_graph(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Return the part of the graph that an agent should look at, a page at a time."""
     own = agent if given["min_attention"] > 0 else None
@@ -266,6 +274,27 @@ CORE: tuple[Spec, ...] = (
         required=("query",),
         output=_page_of(hits=listing(*_ENTRY, score="number")),
         call=recall,
+    ),
+    Spec(
+        name="memory_ask",
+        description="Answer a question from what all agents wrote, with the entries that say so: Who works at Acme? What "
+        "did I promise Ann? What changed since Monday? How is Bob connected to Redis?",
+        parameters={
+            "question": text("In plain English"),
+            "as_of": text("ISO 8601 with zone: as it was then"),
+        },
+        required=("question",),
+        output=object_(
+            "note",
+            "answer",
+            "known",
+            "evidence",
+            note={"type": "string"},
+            answer={"type": "string"},
+            known={"type": "boolean"},
+            evidence=listing("id", "time", "source", "text", probability="number"),
+        ),
+        call=ask,
     ),
     Spec(
         name="memory_resolve_item",

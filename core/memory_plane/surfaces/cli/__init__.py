@@ -37,6 +37,7 @@ _SECTIONS = (
         f"{__name__}.reading",
         {
             "pulse": "Show what is going on now.",
+            "ask": "Answer a question in plain words.",
             "recall": "Search the memory.",
             "graph": "Show people, projects and how they are linked.",
             "facts": "List what is true now, or was.",

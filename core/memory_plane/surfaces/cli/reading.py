@@ -15,6 +15,7 @@ from memory_plane.surfaces.cli.options import (
     pass_session,
 )
 from memory_plane.surfaces.cli.output import plain, print_json, print_page, print_pairs, print_table, short_id
+from memory_plane.surfaces.cli.text import clean
 from memory_plane.surfaces.cli.times import Moment
 
 if TYPE_CHECKING:
@@ -31,6 +32,27 @@ def pulse(session: Session, as_json: bool) -> None:
         print_json(session.client.pulse())
     else:
         print_page(session.client.page("PULSE.md"))
+
+
+@click.command(epilog=examples('ask "Who works at Acme?"', 'ask "What changed since Monday?" --json'))
+@click.argument("question")
+@click.option("--as-of", type=Moment(end=True), help="As it was then.")
+@json_option
+@pass_session
+def ask(session: Session, question: str, as_json: bool, **values: Any) -> None:
+    """Answer a question in plain words, with the memories that say so; "I don't know" where none does."""
+    found = session.client.ask(question, **given(**values))
+    if as_json:
+        print_json(found)
+        return
+    click.echo(clean(found.text))
+    if found.findings:
+        click.echo()
+        print_table(
+            ("ID", "WHEN", "BECAUSE"),
+            ((short_id(one.evidence[0]), session.local(one.at), one.text) for one in found.findings if one.evidence),
+            empty="",
+        )
 
 
 @click.command(

@@ -8,6 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, HTTPException, Path, Query, Response
 from pydantic import BaseModel
 
+from memory_plane import types
 from memory_plane.errors import Refused
 from memory_plane.plane import LONGEST_ID, MOST, Plane
 from memory_plane.reports import Loss, Stats, Status
@@ -54,6 +55,14 @@ def _live(router: APIRouter, plane: Plane) -> None:
     def pulse() -> Pulse:
         """What every agent is doing, what is open, what was said last and what is new in the graph."""
         return plane.pulse()
+
+    @router.get("/ask")
+    def ask(
+        question: Annotated[str, Query(description="in plain words", examples=["Who works at Acme?"])],
+        as_of: Time = None,
+    ) -> types.Answer:
+        """Answer a question; `known` is false where the memory does not say it, `findings` are what it rests on."""
+        return plane.ask(question, as_of=as_of)
 
     @router.get("/recall")
     def recall(

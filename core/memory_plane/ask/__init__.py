@@ -1,0 +1,105 @@
+"""Questions in plain words, answered from graph, facts and items without a model: see docs/ask.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, tzinfo
+from functools import partial
+from itertools import islice
+
+from sqlalchemy import Connection
+
+from memory_plane.ask import wording
+from memory_plane.ask.answering import Answering
+from memory_plane.ask.forms import fact_of, forms
+from memory_plane.ask.grammar import Phrases
+from memory_plane.ask.naming import Names, Naming
+from memory_plane.ask.questions import Form, Named
+from memory_plane.ask.times import Clock, Period
+from memory_plane.ask.words import LONGEST, Word, asked, words
+from memory_plane.recall import knowledge
+from memory_plane.types import Answer
+
+__all__ = ["ask"]
+_READINGS = 8
+"""How many readings of a question are tried."""
+
+Reading = tuple[Form, Period | None]
+
+
+def ask(
+    connection: Connection, question: str, now: datetime, zone: tzinfo | None = None, as_of: datetime | None = None
+) -> Answer:
+    """Answer a question as of a time; "I don't know" where the memory does not say it or a word was not understood."""
+    naming = Naming(connection, question)
+    found = words(question)
+    if not 0 < len(found) <= LONGEST:
+        return wording.unknown(understood=False)
+    found = naming.split(found)
+    clock = Clock(now, zone, ahead=any(word.low == "due" for word in found))
+    exact = naming.exact(found)
+    for more in (dict, partial(naming.near, found), partial(naming.unknown, found)):
+        names = _merged(exact, more())
+        readings = list(islice(_readings(connection, found, names, clock), _READINGS))
+        for form, period in readings:
+            at = period.end if period is not None and period.kind == "as_of" else as_of or now
+            answer = Answering(connection, now, at, period, zone).answer(form)
+            if answer is not None:
+                return _saying_how(answer, names)
+        if readings:
+            break
+    fact = _by_key(connection, found, now, as_of or now, zone)
+    return fact or wording.unknown(understood=bool(readings))
+
+
+def _readings(connection: Connection, found: Sequence[Word], names: Names, clock: Clock) -> Iterator[Reading]:
+    """Yield what the question can ask, with and without a time in it."""
+    named = frozenset(place for at, entries in names.items() for end, _ in entries for place in range(at, end))
+    kept = asked(found, named)
+    lows = [found[at].low for at in kept]
+    for period, begin, end in (*_periods(lows, clock), (None, 0, len(kept))):
+        phrases = _phrases(connection, found, names, kept[begin:end])
+        yield from ((form, period) for form in forms(phrases))
+
+
+def _by_key(
+    connection: Connection, found: Sequence[Word], now: datetime, at: datetime, zone: tzinfo | None
+) -> Answer | None:
+    """Answer by a fact whose key and subject are the question's own words."""
+    asking = fact_of(_phrases(connection, found, {}, asked(found, frozenset())))
+    return Answering(connection, now, at, None, zone).answer(asking) if asking is not None else None
+
+
+def _periods(lows: Sequence[str], clock: Clock) -> Iterator[tuple[Period, int, int]]:
+    """Yield the times at the end and at the beginning of a question, with the words that are left."""
+    for at in range(1, len(lows)):
+        read = clock.period(lows, at)
+        if read is not None and read[1] == len(lows):
+            yield read[0], 0, at
+    read = clock.period(lows, 0)
+    if read is not None and read[1] < len(lows):
+        yield read[0], read[1], len(lows)
+
+
+def _phrases(connection: Connection, found: Sequence[Word], names: Names, kept: Sequence[int]) -> Phrases:
+    """Return the words that are kept, with the names that stand in them."""
+    places = {at: place for place, at in enumerate(kept)}
+    moved: Names = {}
+    for at, entries in names.items():
+        for end, named in entries:
+            if all(place in places for place in range(at, end)):
+                moved.setdefault(places[at], []).append((places[at] + end - at, named))
+    called = partial(knowledge.called, connection)
+    return Phrases([found[at].low for at in kept], moved, Named("me", called("me")), called)
+
+
+def _merged(one: Names, other: Names) -> Names:
+    return {at: [*one.get(at, ()), *other.get(at, ())] for at in one.keys() | other.keys()}
+
+
+def _saying_how(answer: Answer, names: Names) -> Answer:
+    """Say which name a misspelt one was taken for."""
+    read = {named.text: named.read_as for entries in names.values() for _, named in entries if named.read_as}
+    notes = [f"“{text}” read as {wording.plainly(name, 60, 'agent')}" for text, name in read.items()]
+    return replace(answer, text=f"{answer.text} ({'; '.join(notes)})") if notes else answer

@@ -1,0 +1,300 @@
+"""From what a question asks to its answer: each form reads what it needs and says no more than was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+
+from sqlalchemy import Connection
+
+from memory_plane.ask import diary, wording
+from memory_plane.ask.questions import (
+    About,
+    Between,
+    Changes,
+    Condition,
+    Doings,
+    FactOf,
+    Form,
+    Items,
+    Named,
+    Sought,
+    Term,
+    When,
+    Whether,
+    Which,
+)
+from memory_plane.ask.solving import ROLE, WORKED, Found, Solver
+from memory_plane.ask.times import Period
+from memory_plane.ask.wording import SHOWN, answer, finding, listed
+from memory_plane.recall import graph, knowledge, state
+from memory_plane.recall.knowledge import Tie
+from memory_plane.recall.paths import path
+from memory_plane.types import Answer, Edge, Fact, Finding
+from memory_plane.vocabulary.meanings import backwards, offices
+
+_PAIRS = 4
+"""How many nodes of one name are tried at each end of a path."""
+_ABOUT, _ALL = 8, 16
+"""How many edges tell who somebody is, and how many all that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Answers forms at one moment; None where the memory does not say it."""
+
+    connection: Connection
+    now: datetime
+    at: datetime
+    period: Period | None
+    zone: tzinfo | None
+
+    def answer(self, form: Form) -> Answer | None:
+        """Return the answer to a form."""
+        match form:
+            case Which():
+                return self._which(form)
+            case Whether():
+                return self._whether(form)
+            case When():
+                return self._when(form)
+            case Between():
+                return self._between(form)
+            case About():
+                return self._about(form)
+            case FactOf():
+                return self._fact(form.options)
+            case Items():
+                return diary.items(self._diary, form, self._names(form.owner), self._names(form.to))
+            case Doings():
+                return diary.doings(self._diary, form, self._keys(form.subject), self._keys(form.about))
+            case Changes():
+                return diary.changes(self._diary, self._keys(form.about), self._names(form.about))
+
+    @property
+    def _diary(self) -> diary.Diary:
+        return diary.Diary(self.connection, self.now, self.period, self.zone)
+
+    @property
+    def _solver(self) -> Solver:
+        return Solver(self.connection, self.at, self.period)
+
+    # --- which, how many -----------------------------------------------------------------------------------------
+
+    def _which(self, form: Which) -> Answer | None:
+        groups = [(named, self._solver.term(sought)) for named, sought in _apart(form.sought)]
+        groups = [(named, found) for named, found in groups if found]
+        if not groups:
+            return self._known_by_fact(form.sought)
+        if form.count:
+            found = {key for _, one in groups for key in one}
+            more = "at least " if len(found) >= knowledge.MOST else ""
+            return answer(f"{more}{len(found)}", self._findings([one for _, one in groups]))
+        texts = [self._told(found, form.sought) for _, found in groups]
+        if len(groups) > 1 and len(set(texts)) > 1:
+            slugs = self._slugs([named for named, _ in groups if named is not None])
+            texts = [f"{slug}: {text}" for slug, text in zip(slugs, texts, strict=True)]
+        return answer("; ".join(dict.fromkeys(texts)), self._findings([found for _, found in groups]))
+
+    def _told(self, found: Found, sought: Sought) -> str:
+        """Return the names of what was found; titles as people say them."""
+        shown = self._ranked(found)[:SHOWN]
+        nodes = graph.nodes(self.connection, shown)
+        names = [nodes[key].name for key in shown]
+        edges = self._edges([tie for key in shown for tie in found[key]])
+        texts = []
+        for key in shown:
+            own = [edges[tie.key] for tie in found[key] if tie.key in edges]
+            if ROLE in (sought.kinds, *(one.kinds for one in sought.conditions)) and own:
+                texts += [wording.office(edge) for edge in own if edge.relation in (*offices(), "HAS_ROLE")]
+                continue
+            external = bool(own) and all(edge.origin == "external" for edge in own)
+            texts.append(wording.named(nodes[key], apart=names.count(nodes[key].name) > 1, external=external))
+        return listed(texts, len(found) if len(found) > SHOWN else None)
+
+    def _ranked(self, found: Found) -> list[int]:
+        """Return what was found, the most probable first, the oldest first where nothing tells them apart."""
+        if not any(found.values()):
+            return list(found)
+        return sorted(
+            found, key=lambda key: (-max(tie.probability for tie in found[key]), found[key][0].known_since, key)
+        )
+
+    def _known_by_fact(self, sought: Sought) -> Answer | None:
+        owner = sought.conditions[0].other if sought.conditions else None
+        if not sought.keys or not isinstance(owner, Named):
+            return None
+        return self._fact([(name, key) for name in _spellings(owner) for key in sorted(sought.keys)])
+
+    # --- whether, when -------------------------------------------------------------------------------------------
+
+    def _whether(self, form: Whether) -> Answer | None:
+        subjects = set(self._solver.term(form.subject))
+        found = self._holding(form.conditions, subjects)
+        if found:
+            return answer("Yes", self._findings([found]))
+        before = [replace(one, tense="over") for one in form.conditions if one.tense == "now" and one.state]
+        ended = self._holding(before, subjects) if len(before) == len(form.conditions) else {}
+        if not ended:
+            return None
+        findings = self._findings([ended])
+        until = max((one.until or one.at for one in findings), default=self.now)
+        return answer(f"No, not since {wording.day(until, self.zone)}", findings)
+
+    def _holding(self, conditions: Sequence[Condition], subjects: set[int]) -> Found:
+        """Return the subjects that fulfil every condition."""
+        found: Found = dict.fromkeys(subjects, ())
+        for condition in conditions:
+            more = self._solver.fulfilling(condition, among=list(found)) if found else {}
+            found = {key: (*found[key], *more[key]) for key in found if key in more}
+        return found if conditions else {}
+
+    def _when(self, form: When) -> Answer | None:
+        any_time = replace(form.condition, tense="any")
+        found = self._holding([any_time], set(self._solver.term(form.subject)))
+        ties = [tie for entries in found.values() for tie in entries]
+        if not ties:
+            return None
+        edges = self._edges(ties)
+        if form.condition.tense == "over" or any(tie.relation == WORKED for tie in ties):
+            return self._ended(form, edges)
+        first = min(edges.values(), key=lambda edge: edge.valid_from or edge.known_since)
+        return answer(self._since(first, length=form.length), [finding(first)])
+
+    def _since(self, edge: Edge, *, length: bool) -> str:
+        day = wording.day(edge.valid_from or edge.known_since, self.zone)
+        if edge.valid_from is None:
+            return f"noted on {day}" if not length else f"at least since {day}"
+        return f"since {day}" if length else day
+
+    def _ended(self, form: When, edges: dict[int, Edge]) -> Answer:
+        last = max(edges.values(), key=lambda edge: edge.valid_until or edge.valid_from or edge.known_since)
+        day = wording.day(last.valid_until or last.valid_from or last.known_since, self.zone)
+        exact = last.valid_until is not None or last.valid_from is not None
+        return answer(day if exact else f"noted on {day}", [finding(last)])
+
+    # --- connections ---------------------------------------------------------------------------------------------
+
+    def _between(self, form: Between) -> Answer | None:
+        sources, targets = list(self._solver.term(form.source)), list(self._solver.term(form.target))
+        best: tuple[list[Edge], int] | None = None
+        for source in sources[:_PAIRS]:
+            for target in targets[:_PAIRS]:
+                edges = path(self.connection, source, target, at=self.at)
+                if edges and (best is None or len(edges) < len(best[0])):
+                    best = edges, source
+        if best is None:
+            return None
+        edges, source = best
+        start = graph.nodes(self.connection, [source])[source].id
+        return answer(f"{'Yes: ' if form.whether else ''}{wording.chain(edges, start)}", map(finding, edges))
+
+    # --- about ---------------------------------------------------------------------------------------------------
+
+    def _about(self, form: About) -> Answer | None:
+        keys = self._keys(form.subject) or []
+        texts: list[str] = []
+        findings: list[Finding] = []
+        limit = _ALL if form.all else _ABOUT
+        for key in keys[:_PAIRS]:
+            node = graph.nodes(self.connection, [key])[key]
+            edges = [
+                edge
+                for edge in graph.around(self.connection, [key], self.at, limit).edges
+                if form.all or edge.source.id == node.id or edge.source.type != "Person"
+            ]
+            if edges:
+                title = f"{wording.named(node, apart=len(keys) > 1)} ({node.type}): "
+                texts.append(title + _grouped(edges, node.id))
+                findings += map(finding, edges)
+        facts = [fact for name in self._names(form.subject) or () for fact in self._facts(name)] if form.all else []
+        texts += [f"{_value(fact, key=True)}" for fact in facts[:limit]]
+        findings += map(_fact_finding, facts[:limit])
+        return answer("; ".join(texts), findings) if texts else None
+
+    # --- facts ---------------------------------------------------------------------------------------------------
+
+    def _fact(self, options: Iterable[tuple[str, str]]) -> Answer | None:
+        for subject, key in options:
+            wanted = _key(key)
+            for fact in self._facts(subject):
+                if _key(fact.key) == wanted:
+                    return answer(_value(fact), [_fact_finding(fact)])
+        return None
+
+    def _facts(self, subject: str) -> Sequence[Fact]:
+        as_of = None if self.at == self.now else self.at
+        return state.facts(self.connection, subject=subject, as_of=as_of)
+
+    # --- terms ---------------------------------------------------------------------------------------------------
+
+    def _keys(self, term: Term | None) -> list[int] | None:
+        return None if term is None else list(self._solver.term(term))
+
+    def _names(self, term: Term | None) -> list[str] | None:
+        """Return how a thing is called in open items and facts."""
+        if term is None:
+            return None
+        if isinstance(term, Named):
+            return _spellings(term)
+        return [node.name for node in knowledge.nodes(self.connection, self._solver.term(term)).values()]
+
+    def _slugs(self, names: Sequence[Named]) -> list[str]:
+        nodes = graph.nodes(self.connection, [node.key for name in names for node in name.nodes])
+        return [wording.named(nodes[name.nodes[0].key], apart=True) for name in names]
+
+    def _edges(self, ties: Sequence[Tie]) -> dict[int, Edge]:
+        different = list(dict.fromkeys(tie.key for tie in ties))[: 3 * SHOWN]
+        edges = knowledge.edges(self.connection, different)
+        return {key: edges[key] for key in different}
+
+    def _findings(self, groups: Sequence[Found]) -> list[Finding]:
+        ties = [tie for found in groups for key in self._ranked(found)[:SHOWN] for tie in found[key]]
+        return [finding(edge) for edge in self._edges(ties).values()]
+
+
+def _apart(sought: Sought) -> list[tuple[Named | None, Sought]]:
+    """Return the question for each node of an ambiguous name."""
+    if len(sought.conditions) == 1:
+        condition = sought.conditions[0]
+        if isinstance(condition.other, Named) and len(condition.other.nodes) > 1:
+            ones = [replace(condition.other, nodes=(node,)) for node in condition.other.nodes]
+            return [(one, replace(sought, conditions=(replace(condition, other=one),))) for one in ones]
+    return [(None, sought)]
+
+
+def _spellings(named: Named) -> list[str]:
+    names = [named.text, named.read_as, *(node.name for node in named.nodes)]
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _grouped(edges: Sequence[Edge], id: str) -> str:
+    """Return what is known around a node: one part a relation, its own first."""
+    parts: dict[str, list[str]] = {}
+    for edge in sorted(edges, key=lambda edge: edge.source.id != id):
+        forward = edge.source.id == id
+        label = edge.relation if forward else backwards(edge.relation)
+        other = edge.target if forward else edge.source
+        parts.setdefault(label, []).append(wording.named(other, external=edge.origin == "external"))
+    return "; ".join(f"{label} {listed(names)}" for label, names in parts.items())
+
+
+def _key(text: str) -> str:
+    return " ".join(text.casefold().replace("_", " ").replace("-", " ").split())
+
+
+def _value(fact: Fact, *, key: bool = False) -> str:
+    value = wording.plainly(fact.value, wording.LINE, fact.origin)
+    return f"{wording.plainly(_key(fact.key), 60, fact.origin)}: {value}" if key else value
+
+
+def _fact_finding(fact: Fact) -> Finding:
+    return Finding(
+        text=f"{wording.plainly(fact.subject, 60, fact.origin)} {_value(fact, key=True)}",
+        at=fact.valid_from,
+        evidence=(fact.id,),
+        origin=fact.origin,
+        probability=fact.confidence,
+        until=fact.valid_until or fact.superseded_at,
+    )

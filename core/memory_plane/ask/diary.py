@@ -1,0 +1,233 @@
+"""Answers from what was promised, done and changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+
+from sqlalchemy import Connection
+
+from memory_plane.ask import wording
+from memory_plane.ask.questions import Doings, Items
+from memory_plane.ask.times import Period
+from memory_plane.ask.wording import answer, day, finding, listed, owed, plainly
+from memory_plane.recall import doings as store
+from memory_plane.recall import state
+from memory_plane.types import EPOCH, Answer, Finding, OpenItem, Thought
+
+LINES = 10
+"""How many entries an answer of several lines has."""
+_NAMED = 100
+"""How many of the newest memories that name a thing are looked through."""
+_LATELY = timedelta(days=1)
+_STALE = timedelta(hours=1)
+_IDLE = frozenset({"the", "a", "an", "to", "by", "of", "for", "me", "my", "him", "her", "them", "something", "i", "s"})
+
+
+@dataclass(frozen=True, slots=True)
+class Diary:
+    """One moment of a memory, and the stretch of time that a question speaks of."""
+
+    connection: Connection
+    now: datetime
+    period: Period | None
+    zone: tzinfo | None
+
+    def span(self, otherwise: datetime) -> tuple[datetime, datetime]:
+        """Return from when until when the question asks; `otherwise` on where it does not say."""
+        if self.period is None:
+            return otherwise, self.now + _LATELY
+        if self.period.kind == "until":
+            return EPOCH, self.period.start
+        if self.period.kind == "as_of":
+            return EPOCH, self.period.end
+        return self.period.start, max(
+            self.period.end, self.now + _LATELY
+        ) if self.period.kind == "since" else self.period.end
+
+
+# --- items -------------------------------------------------------------------------------------------------------
+
+
+def items(diary: Diary, asked: Items, owners: list[str] | None, to: list[str] | None) -> Answer | None:
+    """Answer from promises and open items; `owners` and `to` are how the people asked for are called."""
+    wanted: dict[str, list[str]] = {"kind": list(asked.kinds)} if asked.kinds else {}
+    if asked.still_open:
+        wanted["status"] = ["open"]
+    if owners is not None:
+        wanted["either" if asked.whose else "owner"] = _spelt(owners)
+    if to is not None:
+        wanted["addressee"] = _spelt(to)
+    limit = store.MOST if asked.thing or asked.due or diary.period else wording.SHOWN + 1
+    found = [item for item in store.items(diary.connection, limit, **wanted) if _is_asked(diary, item, asked, owners)]
+    text = _worded(diary, found, asked) if found else ""
+    return answer(text, (_item_finding(item) for item in found[: wording.SHOWN])) if text else None
+
+
+def _spelt(names: list[str]) -> list[str]:
+    """Whoever writes is called "me" in what is said, and "user" where the person wrote it down."""
+    return [*names, "user"] if "me" in names else names
+
+
+def _is_asked(diary: Diary, item: OpenItem, asked: Items, owners: list[str] | None) -> bool:
+    if asked.still_open and item.snoozed_until is not None and item.snoozed_until > diary.now:
+        return False
+    if asked.whose == "by" and item.kind == "commitment" and not _is_one(item.owner, owners):
+        return False
+    if asked.thing and not _is_about(item.text, asked.thing):
+        return False
+    return _is_due(diary, item, asked)
+
+
+def _is_due(diary: Diary, item: OpenItem, asked: Items) -> bool:
+    if asked.due == "overdue":
+        return item.due_at is not None and item.due_at < diary.now
+    if asked.due and item.due_at is None:
+        return False
+    if diary.period is None:
+        return True
+    begin, end = diary.span(EPOCH)
+    moment = item.due_at if asked.due else item.created_at
+    return moment is not None and begin <= moment < end
+
+
+def _is_one(name: str | None, names: list[str] | None) -> bool:
+    """Whether an owner, as text, is the one who is asked for; None = anybody."""
+    return names is None or (name or "").casefold() in {one.casefold() for one in _spelt(names)}
+
+
+def _is_about(text: str, thing: str) -> bool:
+    """Whether every word that says something of `thing` stands in the text of an item."""
+    said = {_stem(word) for word in text.casefold().replace("'", " ").split()}
+    asked = {_stem(word) for word in thing.casefold().replace("'", " ").split()} - _IDLE
+    return bool(asked) and asked <= said
+
+
+def _stem(word: str) -> str:
+    word = word.strip('.,;:!?"()')
+    return word if len(word) < 5 else word.removesuffix("ing").removesuffix("s")
+
+
+def _worded(diary: Diary, found: Sequence[OpenItem], asked: Items) -> str:
+    match asked.want:
+        case "owner":
+            return listed([plainly(owed(item.owner), 60, item.origin) for item in found])
+        case "to":
+            return listed([plainly(owed(item.to), 60, item.origin) for item in found if item.to])
+        case "due":
+            return listed([day(item.due_at, diary.zone) for item in found if item.due_at])
+        case "whether":
+            return f"Yes: {_things(diary, found)}"
+        case "thing":
+            return _things(diary, found)
+    lines = [_line(diary, item) for item in found[:LINES]]
+    return "\n".join(lines) + (f"\nand {len(found) - LINES} more" if len(found) > LINES else "")
+
+
+def _things(diary: Diary, found: Sequence[OpenItem]) -> str:
+    return listed([_thing(diary, item) for item in found])
+
+
+def _thing(diary: Diary, item: OpenItem) -> str:
+    about = [f"due {day(item.due_at, diary.zone)}"] if item.due_at else []
+    about += [item.status] if item.status != "open" else []
+    text = plainly(item.text, wording.LINE, item.origin)
+    return f"{text} ({', '.join(about)})" if about else text
+
+
+def _line(diary: Diary, item: OpenItem) -> str:
+    who = plainly(owed(item.owner), 60, item.origin) if item.owner else plainly(item.agent, 60, "agent")
+    to = f" → {plainly(owed(item.to), 60, item.origin)}" if item.to else ""
+    return f"{item.kind}, {who}{to}: {_thing(diary, item)}"
+
+
+def _item_finding(item: OpenItem) -> Finding:
+    text = f"{item.kind}: {plainly(item.text, wording.LINE, item.origin)}"
+    return Finding(text=text, at=item.created_at, evidence=(item.id,), origin=item.origin)
+
+
+# --- doings ------------------------------------------------------------------------------------------------------
+
+
+def doings(diary: Diary, asked: Doings, subject: list[int] | None, about: list[int] | None) -> Answer | None:
+    """Answer what somebody did, said or decided, by what was noted of it."""
+    begin, end = diary.span(EPOCH)
+    agents = _agents(diary, asked)
+    if asked.focus:
+        lines = _focus(diary, agents)
+        return answer("\n".join(lines), ()) if lines and diary.period is None else None
+    if subject is not None and not agents:
+        found = [one for one in store.named_in(diary.connection, subject, _NAMED) if begin <= one.created_at < end]
+    else:
+        limit = LINES if about is None else _NAMED
+        found = store.said(diary.connection, begin, end, limit, agents=agents, kinds=asked.kinds)
+    if asked.kinds:
+        found = [one for one in found if one.kind in asked.kinds]
+    if about is not None:
+        naming = {one.id for one in store.named_in(diary.connection, about, _NAMED)}
+        found = [one for one in found if one.id in naming]
+    lines = [_thought_line(diary, thought) for thought in found[:LINES]]
+    return answer("\n".join(lines), map(_thought_finding, found[:LINES])) if lines else None
+
+
+def _agents(diary: Diary, asked: Doings) -> set[str]:
+    """Return the agents that the subject names."""
+    term = asked.subject
+    names = {node.name.casefold() for node in getattr(term, "nodes", ())} | {getattr(term, "text", "").casefold()}
+    return {agent for agent, _ in state.writers(diary.connection) if agent.casefold() in names}
+
+
+def _focus(diary: Diary, agents: set[str]) -> list[str]:
+    beats = state.heartbeats(diary.connection, diary.now, _STALE)
+    return [
+        f"{day(beat.at, diary.zone)} {beat.agent}, focus: {plainly(beat.focus, wording.LINE, 'agent')}"
+        for beat in beats
+        if beat.agent in agents and beat.focus
+    ]
+
+
+def _thought_line(diary: Diary, thought: Thought) -> str:
+    text = plainly(thought.text, wording.LINE, thought.origin)
+    return f"{day(thought.created_at, diary.zone)} {plainly(thought.agent, 60, 'agent')}, {thought.kind}: {text}"
+
+
+def _thought_finding(thought: Thought) -> Finding:
+    text = f"{thought.kind}: {plainly(thought.text, wording.LINE, thought.origin)}"
+    return Finding(text=text, at=thought.created_at, evidence=(thought.id,), origin=thought.origin)
+
+
+# --- changes -----------------------------------------------------------------------------------------------------
+
+
+def changes(diary: Diary, about: list[int] | None, names: list[str] | None) -> Answer | None:
+    """Answer what has changed, within a day where the question does not say since when."""
+    begin, end = diary.span(diary.now - _LATELY if about is None else EPOCH)
+    found = [finding(edge) for edge in store.new_edges(diary.connection, begin, end, LINES * 2, about)]
+    facts = store.new_facts(diary.connection, begin, end, 200 if names else LINES)
+    if names is not None:
+        folded = {name.casefold() for name in names}
+        facts = [fact for fact in facts if fact.subject.casefold() in folded]
+    found += [
+        Finding(
+            text=f"{plainly(fact.subject, 60, fact.origin)} {plainly(fact.key, 60, fact.origin)}: "
+            f"{plainly(fact.value, wording.LINE, fact.origin)}",
+            at=fact.created_at,
+            evidence=(fact.id,),
+            origin=fact.origin,
+        )
+        for fact in facts
+    ]
+    found += map(_thought_finding, _telling(diary, begin, end, about))
+    found = sorted(found, key=lambda one: (one.at, one.text), reverse=True)[: 2 * LINES]
+    lines = [f"{day(one.until or one.at, diary.zone)} {one.text}{' (no more)' if one.until else ''}" for one in found]
+    return answer("\n".join(lines), found) if lines else None
+
+
+def _telling(diary: Diary, begin: datetime, end: datetime, about: list[int] | None) -> Iterable[Thought]:
+    """The decisions and milestones of a stretch of time."""
+    telling = ("decision", "milestone")
+    if about is None:
+        return store.said(diary.connection, begin, end, LINES, kinds=telling)
+    named = store.named_in(diary.connection, about, _NAMED)
+    return [one for one in named if begin <= one.created_at < end and one.kind in telling][:LINES]

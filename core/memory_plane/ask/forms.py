@@ -1,0 +1,200 @@
+"""What a whole question asks: by a pattern, by a clause with a gap ("who works at …"), or by the key of a fact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, get_args
+
+from memory_plane.ask.grammar import OVER, Phrases
+from memory_plane.ask.patterns import Bound, Pattern, matching
+from memory_plane.ask.questions import (
+    ANY_KIND,
+    About,
+    Between,
+    Changes,
+    Condition,
+    Doings,
+    FactOf,
+    Form,
+    Items,
+    Kinds,
+    Sought,
+    Tense,
+    Want,
+    When,
+    Whether,
+    Which,
+)
+from memory_plane.ask.verbs import AUXILIARIES, BE, LOOSE
+from memory_plane.types import Kind
+
+_WHO: Kinds = frozenset({"Person", "Agent", "Team", "Organization"})
+_PLACES: Kinds = frozenset({"Place", "Organization"})
+_WANTED: dict[str, Want] = {"owner": "owner", "all": "all", "to": "to", "whether": "whether"}
+_KEY = 4
+"""How many words the key of a fact has at most."""
+_ENDINGS: tuple[tuple[tuple[str, ...], Tense], ...] = (
+    (("in", "the", "past"), "over"),
+    (("any", "more"), "over"),
+    *(((word,), "over") for word in (*OVER, "anymore")),
+)
+
+
+def forms(phrases: Phrases) -> Iterator[Form]:
+    """Yield what a question can ask, the likeliest first; nothing where a word of it has no meaning."""
+    yield from _forms(phrases)
+    for ending, tense in _ENDINGS:
+        if len(phrases.lows) > len(ending) + 1 and tuple(phrases.lows[-len(ending) :]) == ending:
+            shorter = Phrases(phrases.lows[: -len(ending)], phrases.names, phrases.writer, phrases.called)
+            yield from (changed for form in _forms(shorter) if (changed := _in_tense(form, tense)) is not None)
+
+
+def _forms(phrases: Phrases) -> Iterator[Form]:
+    for pattern, bound in matching(phrases):
+        form = _built(pattern, bound, phrases)
+        if form is not None:
+            yield form
+    yield from _clauses(phrases)
+
+
+# --- clauses -----------------------------------------------------------------------------------------------------
+
+
+def _clauses(phrases: Phrases) -> Iterator[Form]:
+    first = phrases.lows[0] if phrases.lows else ""
+    if first in AUXILIARIES:
+        for subject, conditions, end in phrases.clauses(0):
+            if end == len(phrases.lows):
+                yield Whether(subject, conditions)
+    for opening, length in ((("since", "when"), False), (("when",), False), (("how", "long"), True)):
+        if phrases.has(0, opening):
+            yield from _when(phrases, len(opening), length)
+    loose = first in LOOSE
+    for kinds, conditions, at, count in _asked(phrases, int(loose)):
+        yield from _gaps(phrases, kinds, conditions, at, count=count, loose=loose)
+
+
+def _asked(phrases: Phrases, at: int) -> Iterator[tuple[Kinds, tuple[Condition, ...], int, bool]]:
+    """Yield what is asked for: the kinds of it, what its noun says of it, the word after it, and whether how many."""
+    match phrases.lows[at] if at < len(phrases.lows) else "":
+        case "who":
+            yield _WHO, (), at + 1, False
+        case "where":
+            yield _PLACES, (), at + 1, False
+        case "what":
+            yield ANY_KIND, (), at + 1, False
+            yield from ((*found, False) for found in phrases.kind(at + 1))
+        case "which":
+            yield from ((*found, False) for found in phrases.kind(at + 1))
+        case "how" if phrases.has(at, ("how", "many")):
+            yield from ((*found, True) for found in phrases.kind(at + 2))
+
+
+def _gaps(
+    phrases: Phrases, kinds: Kinds, conditions: tuple[Condition, ...], at: int, *, count: bool, loose: bool
+) -> Iterator[Form]:
+    """Yield clauses that lack what is asked for: their subject or their object."""
+    last, where = len(phrases.lows), phrases.lows[0] == "where"
+    if where and phrases.lows[at : at + 1] and phrases.lows[at] in BE and _copular(phrases, at):
+        kinds = frozenset({"Place"})
+    noun = kinds not in (ANY_KIND, _WHO, _PLACES) or bool(conditions)
+    for relative, begin in [((), at), *(phrases.relative(at) if noun else ())]:
+        for more, end in _gapped(phrases, begin, loose=loose or where or noun):
+            if end == last:
+                yield Which(Sought(kinds, (*conditions, *relative, *more)), count)
+
+
+def _gapped(phrases: Phrases, at: int, *, loose: bool) -> Iterator[tuple[tuple[Condition, ...], int]]:
+    yield from phrases.predicates(at)
+    yield from (((one,), end) for _, one, end in phrases.inverted(at, loose=loose))
+    yield from (((one,), end) for one, end in phrases.statement(at, loose=loose))
+
+
+def _copular(phrases: Phrases, at: int) -> bool:
+    """Whether nothing but a thing stands after "where is"."""
+    return any(end == len(phrases.lows) for _, end in phrases.terms(at + 1))
+
+
+def _when(phrases: Phrases, at: int, length: bool) -> Iterator[Form]:
+    for subject, conditions, end in phrases.clauses(at):
+        if end == len(phrases.lows) and len(conditions) == 1:
+            yield When(subject, conditions[0], length)
+
+
+def _in_tense(form: Form, tense: Tense) -> Form | None:
+    """Return the question of what was so before, where that can be asked."""
+    match form:
+        case Which():
+            return replace(form, sought=form.sought.in_tense(tense))
+        case Whether():
+            return replace(form, conditions=tuple(replace(one, tense=tense) for one in form.conditions))
+    return None
+
+
+# --- patterns ----------------------------------------------------------------------------------------------------
+
+
+def _built(pattern: Pattern, bound: Bound, phrases: Phrases) -> Form | None:
+    one: Any = bound.get("A")
+    other, option = bound.get("B"), pattern.option
+    match pattern.form:
+        case "between" if other is not None:
+            return Between(one, other, whether=option == "whether")
+        case "list" | "count":
+            return Which(bound["K"], count=pattern.form == "count")
+        case "about":
+            return Which(one) if isinstance(one, Sought) else About(one, all=option == "all")
+        case "open":
+            owner = one or (phrases.writer if "my" in pattern.atoms else None)
+            return Items(bound.get("I", ()), owner=owner, whose="by" if option == "mine" else "for", want="all")
+        case "due":
+            return _due(option, bound)
+        case "promise":
+            return _promise(option, bound, phrases)
+        case "doings":
+            kinds = (option,) if option in get_args(Kind) else ()
+            return Doings(one, kinds, other, focus=option == "focus")
+        case "changes":
+            return Changes(other)
+    return None
+
+
+def _due(option: str, bound: Bound) -> Items:
+    if option == "when":
+        return Items(owner=bound.get("A"), thing=bound["T"], want="due", still_open=False)
+    items = Items(bound.get("I", ()), owner=bound.get("A"), whose="for", want="all", due="any")
+    return replace(items, due="overdue") if option == "overdue" else items
+
+
+def _promise(option: str, bound: Bound, phrases: Phrases) -> Items:
+    return Items(
+        ("commitment",),
+        owner=phrases.writer if option == "mine" else bound.get("A"),
+        to=bound.get("B"),
+        thing=bound.get("T", ""),
+        want=_WANTED.get(option, "thing"),
+        still_open=False,
+    )
+
+
+# --- facts -------------------------------------------------------------------------------------------------------
+
+
+def fact_of(phrases: Phrases) -> FactOf | None:
+    """Return which fact a question asks for: "what is the deploy day of the website", "what is Bob's shoe size"."""
+    lows = phrases.lows
+    if len(lows) < 4 or lows[0] not in ("what", "who", "where", "when", "which") or lows[1] not in BE:
+        return None
+    begin, last = phrases.skip(2), len(lows)
+    options = [
+        (phrases.text(begin, at), phrases.text(at + 1, last))
+        for at in range(begin + 1, last - 1)
+        if lows[at] == "'s" and last - at - 1 <= _KEY
+    ]
+    options += [
+        (phrases.text(phrases.skip(at + 1), last), phrases.text(begin, at))
+        for at in range(begin + 1, last - 1)
+        if lows[at] in ("of", "for", "at", "in") and at - begin <= _KEY
+    ]
+    return FactOf(tuple(options)) if options else None

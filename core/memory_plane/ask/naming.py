@@ -1,0 +1,192 @@
+"""Names in a question: those of known nodes, a possessive without its apostrophe, and names with a slip of the pen."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from sqlalchemy import Connection
+
+from memory_plane.ask.grammar import FORMER, OVER
+from memory_plane.ask.patterns import ITEMS, SLOTS, patterns
+from memory_plane.ask.questions import Named
+from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, LOOSE
+from memory_plane.ask.words import Word
+from memory_plane.recall import knowledge, state
+from memory_plane.vocabulary.meanings import attributes, kinds, question_phrases, titles
+from memory_plane.vocabulary.verbs import forms
+
+LONGEST_NAME = 6
+"""How many words of a question are looked up as one name."""
+_SHORTEST = 5
+"""A name of fewer letters than this is never taken for another."""
+_SHORT = 6
+"""In a name of up to so many letters, one more or less makes another name."""
+_CLOSED = (
+    AUXILIARIES
+    | (ARTICLES - {"her"})
+    | LOOSE
+    | {"who", "what", "where", "when", "which", "how", "why", "and", "or", "not", "'s", "i", "me", "my", "you", "that"}
+)
+_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_PUNCTUATION = re.compile(r"[\W_]+")
+
+Names = dict[int, list[tuple[int, Named]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Looks up the names of one question."""
+
+    connection: Connection
+    question: str
+
+    def exact(self, words: Sequence[Word]) -> Names:
+        """Return the names of known nodes and agents by where they begin, the longest first."""
+        found: Names = {}
+        agents = {agent for agent, _ in state.writers(self.connection)}
+        for at, end in _spans(words):
+            text = self._text(words, at, end)
+            nodes = tuple(
+                dict.fromkeys(node for name in _names(text) for node in knowledge.called(self.connection, name))
+            )
+            if nodes or (end == at + 1 and words[at].low in agents):
+                found.setdefault(at, []).append((end, Named(text, nodes)))
+        return found
+
+    def split(self, words: Sequence[Word]) -> list[Word]:
+        """Return the words with a missing apostrophe put in: "alices role" -> alice 's role."""
+        found: list[Word] = []
+        for at, word in enumerate(words):
+            owns = at + 1 < len(words) and _names_attribute(words[at + 1].low)
+            stem = word.text[:-1]
+            if owns and word.low.endswith("s") and len(stem) > 2 and not _is_known(self.connection, word.low, stem):
+                found.append(word)
+            elif owns and word.low.endswith("s") and len(stem) > 2:
+                found += [Word(stem, word.low[:-1], word.start, word.end - 1), Word("s", "'s", word.end - 1, word.end)]
+            else:
+                found.append(word)
+        return found
+
+    def near(self, words: Sequence[Word]) -> Names:
+        """Return names that words without meaning were meant for: other accents, or one slip of the pen."""
+        found: Names = {}
+        for at, end in _runs(words):
+            text = self._text(words, at, end)
+            name = self._nearest(text)
+            nodes = knowledge.called(self.connection, name) if name else ()
+            if nodes:
+                found.setdefault(at, []).append((end, Named(text, nodes, read_as=nodes[0].name)))
+        return found
+
+    def unknown(self, words: Sequence[Word]) -> Names:
+        """Return words without meaning as names of nothing that is here."""
+        found: Names = {}
+        for at, end in _runs(words):
+            found.setdefault(at, []).append((end, Named(self._text(words, at, end))))
+        return found
+
+    def _nearest(self, text: str) -> str:
+        plain = _plain(text)
+        if len(plain) < 2:
+            return ""
+        alike = {name for name in knowledge.spelt_alike(self.connection, text) if _plain(name) == plain}
+        if len(alike) == 1:
+            return alike.pop()
+        if len(plain) < _SHORTEST or any(char.isdecimal() for char in plain):
+            return ""
+        slips = knowledge.known(self.connection, _slips(text.casefold()))
+        return slips.pop() if len(slips) == 1 else ""
+
+    def _text(self, words: Sequence[Word], at: int, end: int) -> str:
+        return self.question[words[at].start : words[end - 1].end]
+
+
+def _spans(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
+    for at, word in enumerate(words):
+        for end in range(min(len(words), at + LONGEST_NAME), at, -1):
+            if not (end == at + 1 and word.low in _CLOSED) and words[end - 1].low != "'s" and word.low != "'s":
+                yield at, end
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """What a name may be written as: Helix, the Helix project, The Zebra."""
+    stem = text.casefold().removesuffix(" project")
+    return (text, stem) if len(stem) < len(text) else (text, f"{text} project", f"the {text}")
+
+
+def _runs(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
+    """Runs of words that mean nothing in a question, the longest first; a name may hold words that mean something."""
+    idle = [word.low not in _vocabulary() or (word.text[:1].isupper() and at > 0) for at, word in enumerate(words)]
+    for at in range(len(words)):
+        for end in range(min(len(words), at + LONGEST_NAME), at, -1):
+            if all(idle[at:end]) and any(word.low not in _vocabulary() for word in words[at:end]):
+                yield at, end
+
+
+def _is_known(connection: Connection, word: str, stem: str) -> bool:
+    """Whether the stem is a name here and the word is not."""
+    known = knowledge.known(connection, (word, stem.casefold()))
+    return stem.casefold() in known and word not in known
+
+
+def _names_attribute(low: str) -> bool:
+    return low in FORMER or any(words[0] == low for words in attributes())
+
+
+@cache
+def _vocabulary() -> frozenset[str]:
+    """All words that mean something in a question."""
+    found = set(_CLOSED | FORMER | OVER | set(ITEMS) | set(forms()))
+    for entries in patterns().values():
+        found |= {word for entry in entries for atom in entry.atoms if atom not in SLOTS for word in atom.split("|")}
+    for table in (kinds(), attributes(), titles()):
+        found |= {word for words in table for word in words}
+    found |= {word for entries in question_phrases().values() for phrase in entries for word in phrase.rest}
+    return frozenset(found)
+
+
+def _plain(name: str) -> str:
+    """Return a name without accents, case and marks."""
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    return _PUNCTUATION.sub("", "".join(char for char in letters if not unicodedata.combining(char)))
+
+
+def _slips(name: str) -> set[str]:
+    """Return what may have been meant by a name with one slip: two letters swapped, one doubled, missing, too many, or
+    the key beside it. The first and the last letter stand, since those tell names apart: Daniel and Daniela.
+    """
+    inner = range(1, len(name) - 1)
+    swapped = {name[:at] + name[at + 1] + name[at] + name[at + 2 :] for at in range(1, len(name) - 2)}
+    beside = {name[:at] + char + name[at + 1 :] for at in inner for char in _neighbours().get(name[at], "")}
+    doubled = {name[:at] + name[at] + name[at:] for at in inner}
+    single = {name[:at] + name[at + 1 :] for at in inner if name[at] == name[at - 1]}
+    found = swapped | beside | doubled | single
+    if len(name) > _SHORT:  # Brian and Bran, Martin and Marin are no slips
+        found |= {name[:at] + name[at + 1 :] for at in inner}
+        found |= {name[:at] + char + name[at:] for at in range(1, len(name)) for char in _letters(name)}
+    return found - {name}
+
+
+def _letters(name: str) -> Iterable[str]:
+    """The letters of the script that a name is written in, where scripts are alphabets."""
+    code = ord(name[0])
+    for first, last in ((0x61, 0x7A), (0x430, 0x44F), (0x3B1, 0x3C9), (0x5D0, 0x5EA)):
+        if first <= code <= last:
+            return map(chr, range(first, last + 1))
+    return ()
+
+
+@cache
+def _neighbours() -> Mapping[str, str]:
+    """The keys beside each key."""
+    found: dict[str, str] = {}
+    for line, row in enumerate(_ROWS):
+        others = [other for at, other in enumerate(_ROWS) if abs(at - line) == 1]
+        for at, key in enumerate(row):
+            near = [row[max(0, at - 1) : at], row[at + 1 : at + 2], *(other[at : at + 1] for other in others)]
+            found[key] = "".join(near)
+    return found

@@ -1,0 +1,216 @@
+"""Which nodes fulfil what a question says, and the edges that make it so."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
+
+from memory_plane.ask.questions import Condition, Kinds, Named, Sought, Term
+from memory_plane.ask.times import Period
+from memory_plane.recall import knowledge
+from memory_plane.recall.knowledge import Tie
+from memory_plane.types import EPOCH
+from memory_plane.vocabulary.meanings import Way, exclusive, offices
+
+Found = dict[int, tuple[Tie, ...]]
+"""Nodes by their rows, each with the edges that make it an answer."""
+
+ROLE: Kinds = frozenset({"Role"})
+_MICROSECOND = timedelta(microseconds=1)
+WORKS, WORKED = "WORKS_AT", "PREVIOUSLY_WORKED_AT"
+
+
+@dataclass(frozen=True, slots=True)
+class Solver:
+    """Reads the graph as it was at a time; `period` is the one that the question speaks of, if any."""
+
+    connection: Connection
+    moment: datetime
+    period: Period | None = None
+
+    @property
+    def at(self) -> int:
+        """The time as the store counts it."""
+        return micros(self.moment)
+
+    def term(self, term: Term) -> Found:
+        """Return what a term stands for."""
+        if isinstance(term, Named):
+            return {node.key: () for node in term.nodes}
+        if not term.conditions:
+            return {node.key: () for node in knowledge.of_type(self.connection, term.kinds)} if term.kinds else {}
+        return self.sought(term)
+
+    def sought(self, sought: Sought) -> Found:
+        """Return the nodes of the kinds that fulfil every condition."""
+        if len(sought.conditions) == 1:
+            one = sought.conditions[0]
+            tries = (replace(sought, conditions=(replace(one, ways=(group,)),)) for group in one.ways)
+            return next((found for found in map(self._all_of, tries) if found), {})
+        return self._all_of(sought)
+
+    def _all_of(self, sought: Sought) -> Found:
+        found: Found | None = None
+        for condition in sought.conditions:
+            more = self.fulfilling(condition)
+            found = more if found is None else {key: (*found[key], *more[key]) for key in found if key in more}
+            if not found:
+                return {}
+        return self._of_kinds(found or {}, (sought.kinds, *(one.kinds for one in sought.conditions)))
+
+    def _of_kinds(self, found: Found, wanted: Iterable[Kinds]) -> Found:
+        """Return what is of all the kinds; an office at a company stands for the role."""
+        asked = [kinds for kinds in wanted if kinds]
+        nodes = knowledge.nodes(self.connection, found) if asked else {}
+        return {
+            key: ties
+            for key, ties in found.items()
+            if all(
+                nodes[key].type in kinds or (kinds == ROLE and any(tie.relation in offices() for tie in ties))
+                for kinds in asked
+            )
+        }
+
+    def fulfilling(self, condition: Condition, among: Collection[int] | None = None) -> Found:
+        """Return the nodes that fulfil a condition, of whatever kind, or those of `among` that do."""
+        others = None if condition.other is None else self.term(condition.other)
+        if others is not None and not others:
+            return {}
+        found: dict[int, list[Tie]] = {}
+        for ways in condition.ways:
+            ties = self._ties(ways, among, others)
+            for key, other, tie in self._in_tense(ways, condition, ties):
+                found.setdefault(key, []).extend((tie, *(others or {}).get(other, ())))
+        return {key: tuple(dict.fromkeys(entries)) for key, entries in found.items()}
+
+    def _ties(
+        self, asked: Sequence[Way], among: Collection[int] | None, others: Mapping[int, object] | None
+    ) -> list[tuple[int, int, Tie]]:
+        """Return (the node sought, the other one, the edge) along each way, whenever it was so."""
+        found = []
+        for forward in (True, False):
+            ways = _targets(way for way in _asked(asked) if way.forward == forward)
+            if not ways:
+                continue
+            ends = (among, others) if forward else (others, among)
+            ties = knowledge.ties(self.connection, ways, sources=ends[0], targets=ends[1])
+            types = self._types(ties) if any(ways.values()) else {}
+            found += [
+                (tie.source, tie.target, tie) if forward else (tie.target, tie.source, tie)
+                for tie in ties
+                if not (wanted := ways[tie.relation]) or types[tie.target] in wanted
+            ]
+        return found
+
+    def _types(self, ties: Iterable[Tie]) -> dict[int, str]:
+        targets = {tie.target for tie in ties}
+        return {key: node.type for key, node in knowledge.nodes(self.connection, targets).items()}
+
+    # --- time ----------------------------------------------------------------------------------------------------
+
+    def _in_tense(
+        self, ways: Sequence[Way], condition: Condition, found: list[tuple[int, int, Tie]]
+    ) -> Iterator[tuple[int, int, Tie]]:
+        asked = {way.relation for way in ways} | ({WORKED} if condition.tense in ("over", "past") else set())
+        ended = _left(found, self.at)
+        gone = self._gone(found) if condition.tense == "now" else set()
+        living = [
+            one for one in found if one[2].relation in asked and one[2].key not in gone and not _outlived(one[2], ended)
+        ]
+        if self.period is not None and self.period.kind != "as_of":
+            yield from (one for one in living if self._in_period(one[2], condition.state))
+            return
+        over = [one for one in living if self._over(one[2])] if condition.state else []
+        holding = [one for one in living if self._holds(one[2]) and one[2].relation != WORKED]
+        match condition.tense:
+            case "over":
+                yield from over or ([] if condition.state else living)
+            case "past" if condition.state:
+                yield from over or holding
+            case "now":
+                yield from (one for one in living if self._holds(one[2]))
+            case _:
+                yield from (one for one in living if one[2].known_since <= self.at)
+
+    def _holds(self, tie: Tie) -> bool:
+        begun = tie.valid_from is None or tie.valid_from <= self.at
+        return begun and tie.known_since <= self.at and (tie.valid_until is None or tie.valid_until > self.at)
+
+    def _over(self, tie: Tie) -> bool:
+        ended = tie.valid_until is not None and tie.valid_until <= self.at
+        return tie.known_since <= self.at and (ended or tie.relation == WORKED)
+
+    def _in_period(self, tie: Tie, state: bool) -> bool:
+        assert self.period is not None
+        start, end = tie.valid_from or tie.known_since, tie.valid_until
+        first, last = micros(self.period.start), micros(self.period.end)
+        if self.period.kind == "until":
+            return start < first
+        if not state or self.period.kind == "since":
+            return first <= start < last
+        return start < last and (end is None or end > first)
+
+    def _gone(self, found: list[tuple[int, int, Tie]]) -> set[int]:
+        """Return the edges that a later one has taken the place of: a person has one employer, one home."""
+        gone: set[int] = set()
+        for relation, type_ in exclusive().items():
+            group = {relation, *(offices() if relation == WORKS else ())}
+            holding = {tie.source for *_, tie in found if tie.relation in group and self._holds(tie)}
+            nodes = knowledge.nodes(self.connection, holding)
+            sources = [key for key, node in nodes.items() if node.type == type_]
+            ties = knowledge.ties(self.connection, group, sources=sources) if sources else []
+            ties = [tie for tie in ties if self._holds(tie)]
+            last: dict[int, int] = {}
+            for tie in ties:
+                last[tie.source] = max(_opened(tie), last.get(tie.source, 0))
+            newest = {(tie.source, tie.target) for tie in ties if _opened(tie) == last[tie.source]}
+            gone |= {tie.key for tie in ties if (tie.source, tie.target) not in newest}
+        return gone
+
+
+def micros(moment: datetime) -> int:
+    """Return a moment as the store counts it: microseconds since 1970."""
+    return (moment - EPOCH) // _MICROSECOND
+
+
+def _opened(tie: Tie) -> int:
+    return tie.opened_at or tie.known_since
+
+
+def _targets(ways: Iterable[Way]) -> dict[str, frozenset[str]]:
+    """Return the types that the targets of each relation may have, none for any."""
+    found: dict[str, frozenset[str]] = {}
+    for way in ways:
+        wanted = way.targets or frozenset()
+        known = found.get(way.relation)
+        found[way.relation] = wanted if known is None else (known | wanted if known and wanted else frozenset())
+    return found
+
+
+def _asked(ways: Sequence[Way]) -> Iterator[Way]:
+    """The ways, and what must be known to judge what is found along them: who left holds no office there."""
+    yield from ways
+    relations = {way.relation for way in ways}
+    for forward in {way.forward for way in ways}:
+        if relations & set(offices()) and WORKS not in relations:
+            yield Way(WORKS, forward)
+        if WORKS in relations:
+            yield Way(WORKED, forward)
+
+
+def _left(found: Iterable[tuple[int, int, Tie]], at: int) -> dict[tuple[int, int], int]:
+    """Return when people were last said to work somewhere no more."""
+    return {
+        (tie.source, tie.target): tie.closed_at
+        for *_, tie in found
+        if tie.relation == WORKS and tie.valid_until is not None and tie.valid_until <= at and tie.closed_at is not None
+    }
+
+
+def _outlived(tie: Tie, left: Mapping[tuple[int, int], int]) -> bool:
+    """Whether an office was given up with the work, which was said to be over later."""
+    ended = left.get((tie.source, tie.target))
+    return ended is not None and tie.relation in offices() and _opened(tie) <= ended

@@ -1,0 +1,120 @@
+"""What was promised, done and changed: items whatever became of them, thoughts and changes of a stretch of time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, bindparam, func, or_, select
+
+from memory_plane import models
+from memory_plane.prepared import Prepared
+from memory_plane.recall import graph, state
+from memory_plane.types import Edge, Fact, OpenItem, Thought
+
+MOST = 2_000
+"""How many of the newest items or thoughts are looked through."""
+
+_log, _thoughts, _items = models.operations, models.thoughts, models.items
+_facts, _edges = models.facts, models.graph_edges
+_begin, _end = (bindparam(name, type_=_thoughts.c.at.type) for name in ("begin", "end"))
+_thought = (_log.c.id, _thoughts.c.agent, _thoughts.c.kind, _log.c.text, _thoughts.c.at, _thoughts.c.origin)
+_marked = (_thoughts.c.project, _thoughts.c.pinned)
+_newest_items = select(_items.c.seq).order_by(_items.c.seq.desc()).limit(MOST)
+_an_item = (
+    select(*_thought, *_marked, _items.c.kind.label("item_kind"), *state.ITEM)
+    .select_from(_items)
+    .join(_thoughts, _thoughts.c.seq == _items.c.seq)
+    .join(_log, _log.c.seq == _items.c.seq)
+    .where(_items.c.seq.in_(_newest_items), _thoughts.c.visible)
+    .order_by(_items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id)
+    .limit(bindparam("limit"))
+)
+_in_time = (
+    select(_thoughts.c.seq)
+    .where(_thoughts.c.at >= _begin, _thoughts.c.at < _end)
+    .order_by(_thoughts.c.at.desc())
+    .limit(MOST)
+)
+_a_thought = (
+    select(*_thought, *_marked)
+    .join(_log, _log.c.seq == _thoughts.c.seq)
+    .where(_thoughts.c.seq.in_(_in_time), _thoughts.c.visible)
+    .order_by(_thoughts.c.at.desc(), _log.c.id.desc())
+    .limit(bindparam("limit"))
+)
+_new_edges = Prepared(
+    select(_edges)
+    .where(_edges.c.known_since >= _begin, _edges.c.known_since < _end)
+    .order_by(_edges.c.known_since.desc())
+    .limit(bindparam("limit"))
+)
+_new_facts = Prepared(
+    select(_facts, _log.c.id, _log.c.agent, _log.c.text, _log.c.body)
+    .join(_log, _log.c.seq == _facts.c.seq)
+    .where(_facts.c.visible, _facts.c.at >= _begin, _facts.c.at < _end)
+    .order_by(_facts.c.at.desc(), _log.c.id.desc())
+    .limit(bindparam("limit"))
+)
+
+
+def items(connection: Connection, limit: int, **wanted: Collection[str]) -> list[OpenItem]:
+    """Return items among the newest, those with a date first; `wanted` has what their owner, addressee, kind, status or
+    `either` owner or addressee may be, in any case.
+    """
+    columns: dict[str, tuple[Any, ...]] = {
+        "owner": (_items.c.owner,),
+        "addressee": (_items.c.addressee,),
+        "kind": (_items.c.kind,),
+    }
+    columns |= {"status": (_items.c.status,), "either": (_items.c.owner, _items.c.addressee)}
+    conditions = [or_(*(_is_one(column, values) for column in columns[name])) for name, values in wanted.items()]
+    rows = connection.execute(_an_item.where(*conditions), {"limit": limit})
+    return [state.open_item(row) for row in rows]
+
+
+def _is_one(column: ColumnElement[str], values: Collection[str]) -> ColumnElement[bool]:
+    return or_(column.in_(list(values)), func.lower(column).in_([value.lower() for value in values]))
+
+
+def said(
+    connection: Connection,
+    begin: datetime,
+    end: datetime,
+    limit: int,
+    *,
+    agents: Collection[str] = (),
+    kinds: Collection[str] = (),
+) -> list[Thought]:
+    """Return the newest thoughts of a stretch of time, by some agents or of some kinds where these are given."""
+    asked = [
+        column.in_(list(some)) for column, some in ((_thoughts.c.agent, agents), (_thoughts.c.kind, kinds)) if some
+    ]
+    rows = connection.execute(_a_thought.where(*asked), {"begin": begin, "end": end, "limit": limit})
+    return [state.as_thought(row) for row in rows]
+
+
+def named_in(connection: Connection, nodes: Sequence[int], limit: int) -> list[Thought]:
+    """Return the newest thoughts that name one of these nodes."""
+    found = {thought.id: thought for node in nodes for thought in state.naming(connection, node, limit)}
+    return sorted(found.values(), key=lambda thought: (thought.created_at, thought.id), reverse=True)
+
+
+def new_edges(
+    connection: Connection, begin: datetime, end: datetime, limit: int, nodes: Sequence[int] | None = None
+) -> tuple[Edge, ...]:
+    """Return the edges that became known in a stretch of time, of all or at some nodes."""
+    rows: Sequence[Any]
+    if nodes is None:
+        rows = _new_edges.all(connection, begin=begin, end=end, limit=limit)
+    else:
+        at_nodes = _edges.c.source.in_(nodes) | _edges.c.target.in_(nodes)
+        in_time = _edges.c.known_since.between(begin, end) | _edges.c.closed_at.between(begin, end)
+        rows = connection.execute(select(_edges).where(at_nodes, in_time).limit(limit)).all()
+    return graph.as_edges(connection, rows)
+
+
+def new_facts(connection: Connection, begin: datetime, end: datetime, limit: int) -> list[Fact]:
+    """Return the facts that were told in a stretch of time, the newest first."""
+    return [state.as_fact(row) for row in _new_facts.all(connection, begin=begin, end=end, limit=limit)]

@@ -1,0 +1,136 @@
+"""What questions are answered from: nodes by name, edges along relations, nodes of a type, promises, doings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import BigInteger, BindParameter, Connection, bindparam, select, text, type_coerce
+
+from memory_plane import models
+from memory_plane.prepared import Prepared
+from memory_plane.recall import graph
+from memory_plane.store import index
+from memory_plane.store.names import folded
+from memory_plane.types import Edge
+
+PER_NAME = 12
+"""How many nodes of one name are considered."""
+MOST = 2_000
+"""How many edges, nodes or items one look-up goes through, the newest first where there is an order."""
+
+_nodes, _aliases, _edges = models.graph_nodes, models.aliases, models.graph_edges
+_named = Prepared(
+    select(_nodes.c.key, _nodes.c.type, _nodes.c.name, _aliases.c.part)
+    .join(_aliases, _aliases.c.node == _nodes.c.key)
+    .where(_aliases.c.name == bindparam("name"))
+    .order_by(_aliases.c.part, _nodes.c.key)
+    .limit(PER_NAME)
+)
+_keys: BindParameter[list[int]] = bindparam("keys", expanding=True)
+_others: BindParameter[list[int]] = bindparam("others", expanding=True)
+_labels: BindParameter[list[str]] = bindparam("relations", expanding=True)
+_called = select(_nodes.c.key, _nodes.c.type, _nodes.c.name).where(_nodes.c.key.in_(_keys))
+# Moments stay the numbers that they are: a look-up may find thousands of edges and shows a few.
+_moments = (_edges.c.known_since, _edges.c.valid_from, _edges.c.valid_until, _edges.c.opened_at, _edges.c.closed_at)
+_tie = (_edges.c.key, _edges.c.source, _edges.c.relation, _edges.c.target, _edges.c.probability)
+_in_relation = (
+    select(*_tie, *(type_coerce(moment, BigInteger).label(moment.name) for moment in _moments))
+    .where(_edges.c.relation.in_(_labels))
+    .limit(MOST)
+)
+_from = _in_relation.where(_edges.c.source.in_(_keys))
+_to = _in_relation.where(_edges.c.target.in_(_keys))
+_between = _from.where(_edges.c.target.in_(_others))
+_latest = select(_edges.c.key).order_by(_edges.c.known_since.desc()).limit(MOST)
+_latest_in = _in_relation.where(_edges.c.key.in_(_latest))
+_whole = select(_edges).where(_edges.c.key.in_(_keys))
+_of_type = (
+    select(_nodes.c.key, _nodes.c.type, _nodes.c.name)
+    .where(_nodes.c.type.in_(bindparam("types", expanding=True)))
+    .order_by(_nodes.c.founded_at.desc())
+    .limit(MOST)
+)
+_spelt_alike = Prepared(
+    text(
+        "SELECT DISTINCT graph_nodes.name FROM mentions JOIN graph_nodes ON graph_nodes.key = mentions.node"
+        " WHERE mentions.seq IN (SELECT rowid FROM memory_fts WHERE memory_fts MATCH :query"
+        " ORDER BY rowid DESC LIMIT 40) LIMIT 200"
+    )
+)
+
+
+class Called(NamedTuple):
+    """A node by its row, its type and its name."""
+
+    key: int
+    type: str
+    name: str
+
+
+class Tie(NamedTuple):
+    """An edge between two rows; moments are microseconds since 1970."""
+
+    key: int
+    source: int
+    relation: str
+    target: int
+    probability: float
+    known_since: int
+    valid_from: int | None
+    valid_until: int | None
+    opened_at: int | None
+    closed_at: int | None
+
+
+def called(connection: Connection, name: str) -> tuple[Called, ...]:
+    """Return the nodes of a name; those of which it is but the first or last name only where there are no others."""
+    found = _named.all(connection, name=folded(name))
+    whole = [row for row in found if not row.part] or found
+    return tuple(Called(row.key, row.type, row.name) for row in whole)
+
+
+def known(connection: Connection, names: Iterable[str]) -> set[str]:
+    """Return which of these folded names some node has."""
+    chosen = select(_aliases.c.name).where(_aliases.c.name.in_(list(names))).distinct()
+    return set(connection.execute(chosen).scalars())
+
+
+def spelt_alike(connection: Connection, name: str) -> list[str]:
+    """Return names of nodes that stand in memories with the words of a name, whatever the accents."""
+    words = index.spaced(name).replace('"', " ").strip()
+    return [row[0] for row in _spelt_alike.all(connection, query=f'"{words}"')] if words else []
+
+
+def nodes(connection: Connection, keys: Collection[int]) -> dict[int, Called]:
+    """Return nodes by their rows."""
+    return {row.key: Called(*row) for row in connection.execute(_called, {"keys": list(keys)})} if keys else {}
+
+
+def of_type(connection: Connection, types: Collection[str]) -> list[Called]:
+    """Return the nodes of some types, the youngest first."""
+    return [Called(*row) for row in connection.execute(_of_type, {"types": sorted(types)})]
+
+
+def ties(
+    connection: Connection,
+    relations: Collection[str],
+    *,
+    sources: Collection[int] | None = None,
+    targets: Collection[int] | None = None,
+) -> list[Tie]:
+    """Return the edges of these relations from some nodes, to some, or between them; without either, the newest."""
+    given: dict[str, Any] = {"relations": sorted(relations)}
+    if sources is not None and targets is not None:
+        chosen, given["keys"], given["others"] = _between, list(sources), list(targets)
+    elif sources is not None or targets is not None:
+        chosen, given["keys"] = (_from, list(sources)) if sources is not None else (_to, list(targets or ()))
+    else:
+        chosen = _latest_in
+    return [Tie(*row) for row in connection.execute(chosen, given)]
+
+
+def edges(connection: Connection, keys: Sequence[int]) -> dict[int, Edge]:
+    """Return edges by their rows, with their evidence."""
+    rows = connection.execute(_whole, {"keys": list(keys)}).all() if keys else []
+    return dict(zip((row.key for row in rows), graph.as_edges(connection, rows), strict=True))
