@@ -39,6 +39,7 @@ def inquire(connection: Connection, seq: int, interests: Mapping[str, tuple[str,
     """Return what to ask about the memory in this row, None if it was forgotten, retracted or is held back.
 
     The memory itself is no evidence for what its names mean: who decides anew must not hear the old decision twice.
+    Nor are nodes that came after it: of two that are one, only the younger can be asked to give way.
     """
     stored = log.memory(connection, seq)
     if stored is None or not derivations.visible(connection, seq, stored[0]):
@@ -53,7 +54,7 @@ def inquire(connection: Connection, seq: int, interests: Mapping[str, tuple[str,
         memory=memory,
         at=at,
         found=found,
-        candidates=_described(connection, memory, classification, known),
+        candidates=_described(connection, memory, at, classification, known),
         nodes=nodes,
         agents=attention.contexts(connection, memory, nodes, known.known, interests),
         said=said,
@@ -73,20 +74,15 @@ def nodes_of(classification: Classification, known: Mapping[str, Known], origin:
 
 
 def _described(
-    connection: Connection, memory: Memory, classification: Classification, known: Candidates
+    connection: Connection, memory: Memory, at: datetime, classification: Classification, known: Candidates
 ) -> tuple[Candidate, ...]:
     """Add to each candidate whether the mention was taken for it, and what other memories say of it."""
     taken = {(one.mention.start, one.mention.end, one.node) for one in classification.resolutions}
-    chosen = list(dict.fromkeys(one.node.id for one in known.found))[:DESCRIBED]
+    told = [replace(one, taken=(one.mention.start, one.mention.end, one.node.id) in taken) for one in known.found]
+    told = [one for one in told if one.taken or known.known[one.node.id].founded_at < at]
+    chosen = list(dict.fromkeys(one.node.id for one in told))[:DESCRIBED]
     facts = {id: _facts(connection, known.known[id], memory) for id in chosen}
-    return tuple(
-        replace(
-            one,
-            taken=(one.mention.start, one.mention.end, one.node.id) in taken,
-            facts=facts.get(one.node.id, ()),
-        )
-        for one in known.found
-    )
+    return tuple(replace(one, facts=facts.get(one.node.id, ())) for one in told)
 
 
 def _facts(connection: Connection, known: Known, memory: Memory) -> tuple[str, ...]:

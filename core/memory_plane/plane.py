@@ -485,10 +485,9 @@ class Plane(Writes):
 
     def _failures(self) -> tuple[str, ...]:
         """Tell the latest failure of each plugin, also those that other processes saw."""
-        latest = FailureLog(self.home / "failures.jsonl").latest()
         if "plugins" in vars(self):
-            latest |= {failure.plugin: failure for failure in self.plugins.failures}
-        return tuple(map(str, latest.values()))
+            return tuple(str(info.failure) for info in self.plugins.infos() if info.failure is not None)
+        return tuple(map(str, FailureLog(self.home / "failures.jsonl").latest().values()))
 
     def stats(self) -> Stats:
         """Return what the memory is made of."""

@@ -108,7 +108,11 @@ class RemoteModel:
         self._check_rest()
         estimate = len(content) // 3 + 16
         self.spending.reserve(estimate)
-        said = self._guarded("POST", path, content)
+        try:
+            said = self._guarded("POST", path, content)
+        except ModelUnavailable as error:
+            self.spending.settle(estimate, estimate if error.blames else 0)  # who was not reached sends no bill
+            raise
         self.spending.settle(estimate, _spent(said, estimate))
         try:
             answer = read(said)
@@ -120,6 +124,11 @@ class RemoteModel:
     def fetch(self, path: str) -> Any:
         """Get a document of the endpoint, such as its list of models; raise `ModelUnavailable`."""
         return self._guarded("GET", path, None)
+
+    def rouse(self) -> None:
+        """Ask again at once, whatever failed before: for a person who has just mended it."""
+        with self._lock:
+            self._resting = None
 
     # --- failures --------------------------------------------------------------------------------------------------
 

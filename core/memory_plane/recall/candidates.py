@@ -25,7 +25,7 @@ PART_SCORE = 0.6
 
 _nodes, _aliases, _mentions, _edges = models.graph_nodes, models.aliases, models.mentions, models.graph_edges
 _named = Prepared(
-    select(_nodes.c.key, _nodes.c.id, _nodes.c.type, _nodes.c.name, _nodes.c.origin, _aliases.c.part)
+    select(*(_nodes.c[name] for name in ("key", "id", "type", "name", "origin", "founded_at")), _aliases.c.part)
     .join(_aliases, _aliases.c.node == _nodes.c.key)
     .where(_aliases.c.name == bindparam("name"))
     .order_by(_aliases.c.part, _nodes.c.key.desc())
@@ -45,10 +45,11 @@ _linked = Prepared(
 
 @dataclass(slots=True)
 class Known:
-    """A known node, the memories that named it lately, and who wrote them."""
+    """A known node, when it got its name, the memories that named it lately, and who wrote them."""
 
     key: int
     node: Node
+    founded_at: datetime
     memories: set[int] = field(default_factory=set)
     agents: set[str] = field(default_factory=set)
     last_seen: datetime | None = None
@@ -103,9 +104,10 @@ def outdated(connection: Connection, asked: Candidates) -> bool:
 
 def _look_up(connection: Connection, name: str, known: dict[str, Known], but: int | None) -> list[tuple[Known, bool]]:
     options = []
-    for key, id, type_, label, origin, part in _named.all(connection, name=name):
+    for key, id, type_, label, origin, founded_at, part in _named.all(connection, name=name):
         if id not in known:
-            known[id] = _recall(connection, Known(key, Node(id=id, type=type_, name=label, origin=origin)), but)
+            node = Node(id=id, type=type_, name=label, origin=origin)
+            known[id] = _recall(connection, Known(key, node, founded_at), but)
         options.append((known[id], part))
     return options
 
