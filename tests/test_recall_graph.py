@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from memory_plane.database import Database
 from memory_plane.recall import graph
+from memory_plane.recall.holding import Then
 from memory_plane.store import derivations, log, operations
 from memory_plane.store.codec import Derivation
 from memory_plane.types import Attention, Classification, Edge, Link, Mention, Operation, Resolution, Routing
@@ -112,6 +113,37 @@ def test_newest_edges_come_first(connection: Connection, say: Say) -> None:
 def test_edge_holds_while_it_is_known_and_true(connection: Connection, say: Say, hour: int, holds: bool) -> None:
     say("Ann KNOWS Bob", 2, valid_from=AT + 3 * HOUR, valid_until=AT + 5 * HOUR)
     assert bool(graph.newest(connection, AT + hour * HOUR, 9)) == holds
+
+
+@pytest.mark.parametrize(("true", "known", "holds"), [(1, 4, True), (3, 4, True), (3, 6, False), (1, 6, True),
+                                                      (6, 6, False), (-1, 6, False)])  # fmt: skip
+def test_edge_is_as_it_was_known_then(connection: Connection, say: Say, true: int, known: int, holds: bool) -> None:
+    say("Ann KNOWS Bob", 0)
+    say("Ann KNOWS Bob", 5, valid_until=AT + 2 * HOUR)
+    ann = graph.find(connection, "Ann")
+    found = graph.around(connection, ann, AT + true * HOUR, 9, known=AT + known * HOUR)
+    assert bool(found.edges) == holds
+    assert bool(graph.as_of(connection, Then(AT + true * HOUR, AT + known * HOUR), 9).edges) == holds
+
+
+def test_edge_is_as_probable_as_it_was_then(connection: Connection, say: Say) -> None:
+    say("Ann KNOWS Bob", 0, probability=0.4)
+    say("Ann KNOWS Bob", 5, probability=0.9)
+    early, late = (graph.as_of(connection, Then.of(AT + hour * HOUR), 9, 0.3).edges for hour in (1, 6))
+    assert [(edge.probability, len(edge.evidence)) for edge in (*early, *late)] == [(0.4, 1), (0.9, 2)]
+    assert graph.as_of(connection, Then.of(AT + HOUR), 9, 0.5).edges == ()
+
+
+def test_neighbourhood_widens_by_hops(connection: Connection, say: Say) -> None:
+    say("Ann KNOWS Bob", probability=0.4)
+    say("Bob KNOWS Carl", probability=0.9)
+    say("Carl USES Rust", probability=0.8)
+    ann = graph.find(connection, "Ann")
+    found = [told(graph.around(connection, ann, AT + HOUR, 9, hops=hops).edges) for hops in (1, 2, 3, 4)]
+    assert [len(edges) for edges in found] == [1, 2, 3, 3]
+    assert found[2] == ["Ann KNOWS Bob", "Bob KNOWS Carl", "Carl USES Rust"]
+    assert told(graph.around(connection, ann, AT + HOUR, 2, hops=3).edges) == found[1]
+    assert graph.around(connection, ann, AT + HOUR, 9, hops=3, least=0.5).edges == ()
 
 
 def test_agent_sees_what_it_should_care_about(connection: Connection, say: Say) -> None:

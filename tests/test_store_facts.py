@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from memory_plane.database import Database
+from memory_plane.operations import iso
 from memory_plane.recall import search, state
 from memory_plane.store import operations
 from memory_plane.types import Operation
@@ -153,3 +154,21 @@ def test_value_of_the_future_leaves_the_present_alone(engine: Database, city: Ca
         assert [fact.value for fact in state.facts(connection)] == ["Rome"]
         assert [fact.value for fact in state.facts(connection, as_of=ahead + HOUR)] == ["Oslo"]
         assert {hit.snippet for hit in search.search(connection, "Rome", search.Filters()).hits} == {"Ann city: Rome"}
+
+
+@pytest.mark.parametrize(("true", "known", "value"), [(1, 1, "Rome"), (3, 3, "Rome"), (3, 5, "Oslo"), (5, 5, "Oslo"),
+                                                      (1, 5, "Rome"), (0, 0, None), (-1, 9, None)])  # fmt: skip
+def test_fact_is_as_it_was_known_then(
+    engine: Database, city: Callable[..., Operation], true: int, known: int, value: str | None
+) -> None:
+    with engine.writing() as connection:
+        append(connection, city("Rome", 0.5, valid_from=iso(AT)), city("Oslo", 4, valid_from=iso(AT + 2 * HOUR)))
+        found = state.facts(connection, as_of=AT + true * HOUR, known=AT + known * HOUR)
+        assert [fact.value for fact in found] == ([value] if value else [])
+
+
+def test_history_ends_with_what_was_known(engine: Database, city: Callable[..., Operation]) -> None:
+    with engine.writing() as connection:
+        append(connection, *[city(f"town {hour}", hour) for hour in range(30)])
+        found = state.facts(connection, known=AT + 20 * HOUR, limit=1)
+        assert [(fact.value, fact.superseded_at) for fact in found] == [("town 20", None)]

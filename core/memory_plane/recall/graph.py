@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, func, or_, select
+from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, false, func, or_, select
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
+from memory_plane.recall import holding
+from memory_plane.recall.holding import Then
+from memory_plane.store import identities
 from memory_plane.store.names import folded
 from memory_plane.types import Edge, Graph, Node
 
@@ -19,6 +24,12 @@ EVIDENCE = 5
 
 _METHODS = 4
 """By how many methods one memory may say the same of an edge before fewer memories are shown."""
+
+SPARE = 100
+"""How many more edges than asked for are looked at, where some may not have held as they were known at a time."""
+
+WIDEST = 400
+"""How many nodes a neighbourhood is widened from at once."""
 
 LATELY = 2_000
 """How many of the newest thoughts of all agents are looked through for those of one."""
@@ -34,7 +45,7 @@ _all_edges = (
 _proof = Prepared(
     select(models.operations.c.id)
     .join(_evidence, _evidence.c.seq == models.operations.c.seq)
-    .where(_evidence.c.edge == bindparam("edge"))
+    .where(_evidence.c.edge == bindparam("edge"), _evidence.c.at <= bindparam("until", type_=_evidence.c.at.type))
     .order_by(_evidence.c.at.desc(), models.operations.c.id.desc())
     .limit(_METHODS * EVIDENCE)
 )
@@ -69,14 +80,48 @@ def newest(connection: Connection, now: datetime, limit: int) -> tuple[Edge, ...
     return as_edges(connection, _newest.all(connection, now=now, limit=limit))
 
 
-def around(connection: Connection, nodes: Sequence[int], at: datetime, limit: int) -> Graph:
-    """Return the edges that touch these nodes and hold at a time, the most probable first."""
-    touching = or_(_edges.c.source.in_(nodes), _edges.c.target.in_(nodes))
-    edges = _most_probable(connection, _all_edges.where(touching, _holds(at)), limit)
-    return _as_graph(connection, edges, nodes[:limit])
+def as_of(connection: Connection, then: Then, limit: int, least: float = 0.0) -> Graph:
+    """Return the edges that had become known last and held at a time."""
+    chosen = _all_edges.where(holding.MAY_HOLD).order_by(_edges.c.known_since.desc(), *_told_apart)
+    return _as_graph(connection, _held(connection, chosen, then, limit, least), (), then.known)
 
 
-def attended(connection: Connection, agent: str, minimum: float, at: datetime, limit: int) -> Graph:
+def around(
+    connection: Connection,
+    nodes: Sequence[int],
+    at: datetime,
+    limit: int,
+    *,
+    known: datetime | None = None,
+    hops: int = 1,
+    least: float = 0.0,
+) -> Graph:
+    """Return the edges within some hops of these nodes that hold at a time, the nearest and most probable first."""
+    then = Then.of(at, known)
+    found: dict[int, Any] = {}
+    seen, front = set(nodes), list(nodes)
+    for _ in range(hops):
+        if not front or len(found) >= limit:
+            break
+        touching = or_(_edges.c.source.in_(front), _edges.c.target.in_(front))
+        within = and_(_edges.c.source.in_(seen), _edges.c.target.in_(seen)) if found else false()
+        rows = _most_probable(connection, _all_edges.where(touching, ~within), then, limit, least)
+        found |= {row.key: row for row in rows}
+        front = [end for row in rows for end in (row.source, row.target) if end not in seen][:WIDEST]
+        seen |= set(front)
+    return _as_graph(connection, list(found.values())[:limit], nodes[:limit], then.known)
+
+
+def attended(
+    connection: Connection,
+    agent: str,
+    minimum: float,
+    at: datetime,
+    limit: int,
+    *,
+    known: datetime | None = None,
+    least: float = 0.0,
+) -> Graph:
     """Return what the agent's newest attention-worthy memories say: their nodes and the edges between them."""
     memories = (
         select(_attention.c.seq)
@@ -87,8 +132,9 @@ def attended(connection: Connection, agent: str, minimum: float, at: datetime, l
     named = select(_mentions.c.node).where(_mentions.c.seq.in_(memories)).distinct().limit(4 * limit)
     nodes = list(connection.execute(named).scalars())
     between = and_(_edges.c.source.in_(nodes), _edges.c.target.in_(nodes))
-    edges = _most_probable(connection, _all_edges.where(between, _holds(at)), limit)
-    return _as_graph(connection, edges, nodes[:limit])
+    then = Then.of(at, known)
+    rows = _most_probable(connection, _all_edges.where(between), then, limit, least)
+    return _as_graph(connection, rows, nodes[:limit], then.known)
 
 
 def named_lately(connection: Connection, agent: str, kind: str, limit: int) -> list[int]:
@@ -99,7 +145,7 @@ def named_lately(connection: Connection, agent: str, kind: str, limit: int) -> l
 def find(connection: Connection, name: str) -> list[int]:
     """Return the nodes that a name, a slug (`node:person:rob-2`) or an id means."""
     try:
-        chosen = select(_nodes.c.key).where(_nodes.c.id == str(UUID(name)))
+        chosen = select(_nodes.c.key).where(_nodes.c.id == identities.representative(connection, str(UUID(name))))
     except ValueError:
         if name.startswith("node:"):
             return _by_slug(connection, name.removeprefix("node:"))
@@ -127,6 +173,16 @@ def nodes(connection: Connection, keys: Iterable[int]) -> dict[int, Node]:
     }
 
 
+def mentions(connection: Connection, key: int) -> int:
+    """Return how often memories name a node."""
+    return connection.execute(select(func.count()).select_from(_mentions).where(_mentions.c.node == key)).scalar_one()
+
+
+def named_in(connection: Connection, seq: int) -> list[int]:
+    """Return the nodes that the memory in this row names."""
+    return list(connection.execute(select(_mentions.c.node).where(_mentions.c.seq == seq).distinct()).scalars())
+
+
 def _by_slug(connection: Connection, slug: str) -> list[int]:
     base, _, number = slug.rpartition("-")
     plain = {key for key, rank in _ranks(connection, {slug}).items() if rank == 1}
@@ -139,26 +195,35 @@ def _ranks(connection: Connection, slugs: set[str]) -> dict[int, int]:
     return {key: rank for key, rank in connection.execute(_by_age, {"slugs": list(slugs)})}
 
 
-def _holds(at: Any) -> Any:
-    """Whether an edge was known and true at a time."""
-    begun = or_(_edges.c.valid_from.is_(None), _edges.c.valid_from <= at)
-    return and_(begun, _edges.c.known_since <= at, or_(_edges.c.valid_until.is_(None), _edges.c.valid_until > at))
-
-
+_now = bindparam("now", type_=_edges.c.known_since.type)
 _newest = Prepared(
-    _all_edges.where(_holds(bindparam("now")))
+    _all_edges.where(
+        _edges.c.known_since <= _now,
+        or_(_edges.c.valid_from.is_(None), _edges.c.valid_from <= _now),
+        or_(_edges.c.valid_until.is_(None), _edges.c.valid_until > _now),
+    )
     .order_by(_edges.c.known_since.desc(), *_told_apart)
     .limit(bindparam("limit"))
 )
 
 
-def _most_probable(connection: Connection, chosen: Select[Any], limit: int) -> tuple[Edge, ...]:
-    ordered = chosen.order_by(_edges.c.probability.desc(), _edges.c.known_since.desc(), *_told_apart).limit(limit)
-    return as_edges(connection, connection.execute(ordered).all())
+def _most_probable(connection: Connection, chosen: Select[Any], then: Then, limit: int, least: float) -> list[Any]:
+    ordered = chosen.where(holding.MAY_HOLD).order_by(
+        _edges.c.probability.desc(), _edges.c.known_since.desc(), *_told_apart
+    )
+    rows = _held(connection, ordered, then, limit, least)
+    return sorted(rows, key=lambda row: -row.probability)
 
 
-def as_edges(connection: Connection, rows: Sequence[Any]) -> tuple[Edge, ...]:
-    """Return rows of the table of edges with their nodes and their evidence."""
+def _held(connection: Connection, chosen: Select[Any], then: Then, limit: int, least: float) -> list[Any]:
+    """Return the rows that hold, in their order."""
+    likely = chosen.where(_edges.c.probability >= least).limit(limit + SPARE)
+    return list(islice(holding.held(connection, connection.execute(likely, then.given), then, least), limit))
+
+
+def as_edges(connection: Connection, rows: Sequence[Any], known: datetime | None = None) -> tuple[Edge, ...]:
+    """Return rows of the table of edges with their nodes and their evidence, as far as it was known."""
+    proof = partial(_proof.all, connection, until=known or datetime.max.replace(tzinfo=UTC))
     ends = nodes(connection, {end for row in rows for end in (row.source, row.target)}) if rows else {}
     return tuple(
         Edge(
@@ -167,7 +232,7 @@ def as_edges(connection: Connection, rows: Sequence[Any]) -> tuple[Edge, ...]:
             target=ends[row.target],
             probability=row.probability,
             method=row.method,
-            evidence=tuple(dict.fromkeys(id for (id,) in _proof.all(connection, edge=row.key)))[:EVIDENCE],
+            evidence=tuple(dict.fromkeys(id for (id,) in proof(edge=row.key)))[:EVIDENCE],
             known_since=row.known_since,
             valid_from=row.valid_from,
             valid_until=row.valid_until,
@@ -177,7 +242,8 @@ def as_edges(connection: Connection, rows: Sequence[Any]) -> tuple[Edge, ...]:
     )
 
 
-def _as_graph(connection: Connection, edges: tuple[Edge, ...], seeds: Sequence[int]) -> Graph:
+def _as_graph(connection: Connection, rows: Sequence[Any], seeds: Sequence[int], known: datetime) -> Graph:
+    edges = as_edges(connection, rows, known)
     found = {node.id: node for edge in edges for node in (edge.source, edge.target)}
     found |= {node.id: node for node in nodes(connection, seeds).values()}
     return Graph(nodes=tuple(found.values()), edges=edges)

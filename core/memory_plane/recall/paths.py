@@ -1,91 +1,239 @@
-"""The shortest way from one node to another along edges that hold, whichever way they point."""
+"""How two nodes hang together: the likeliest short way along edges that hold, whichever way they point.
+
+Both ends are gone out from in turns, always from the smaller side, one edge at a time. A way costs more the less
+probable its edges are, the more of them there are, and where it leads through a node that everybody is linked to: two
+people who both use Python have little in common.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from math import inf, log
+from typing import Any, NamedTuple
 
-from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, or_, select
+from sqlalchemy import Column, Connection, Integer, Subquery, bindparam, select, type_coerce, union_all
 
 from memory_plane import models
-from memory_plane.recall import graph
-from memory_plane.types import Edge
+from memory_plane.prepared import Prepared
+from memory_plane.recall import graph, holding
+from memory_plane.recall.holding import Then
+from memory_plane.types import Edge, Trail
 
-WIDEST = 400
-"""How many nodes are gone out from at once; a way through more than that says nothing."""
-HUB = 200
-"""A node with more edges than this is gone to and not through: everybody uses it."""
+HUB = 300
+"""A node with more edges than this is a hub: gone through last, and at a price."""
+WIDEST = 2_000
+"""How many edges of a hub are gone along, each way."""
+ENOUGH, MOST = 400, 8_000
+"""After how many edges a way that was found is good enough, and after how many none is looked for any more."""
+_HOP, _THROUGH_HUB = log(2), log(4)
+"""A further edge is worth it where it makes a way twice as probable; a hub counts as two."""
+_LEAST = 1e-6
 
 _edges = models.graph_edges
-_keys: BindParameter[list[int]] = bindparam("keys", expanding=True)
-_at = bindparam("at", type_=_edges.c.known_since.type)
-_holding = and_(
-    _edges.c.known_since <= _at,
-    or_(_edges.c.valid_from.is_(None), _edges.c.valid_from <= _at),
-    or_(_edges.c.valid_until.is_(None), _edges.c.valid_until > _at),
-)
-_step = (_edges.c.key, _edges.c.source, _edges.c.target, _edges.c.probability)
-_from = select(*_step).where(_edges.c.source.in_(_keys), _holding).limit(20 * HUB)
-_to = select(*_step).where(_edges.c.target.in_(_keys), _holding).limit(20 * HUB)
-_whole = select(_edges).where(_edges.c.key.in_(_keys))
-_Step = tuple[int, int]
-_Side = dict[int, _Step | None]
+
+
+class _Label(NamedTuple):
+    """One way from an end of the search to a node."""
+
+    cost: float
+    hops: int
+    node: int
+    edge: int
+    before: _Label | None
+
+    def rank(self) -> tuple[float, int]:
+        return self.cost, self.node
+
+
+class _Side:
+    """What is reached from one end: for each node the first way there, which is the shortest, and the cheapest."""
+
+    def __init__(self, keys: Iterable[int]) -> None:
+        self.first = {key: _Label(0.0, 0, key, 0, None) for key in keys}
+        self.best = dict(self.first)
+        self.front = dict(self.first)
+        self.hubs: dict[int, _Label] = {}
+
+    def leave(self) -> list[tuple[_Label, int]]:
+        """Return from where to go on and how far around to look; hubs once there is nothing else."""
+        labels, widest = (self.front, HUB + 1) if self.front else (self.hubs, WIDEST)
+        found = [(label, widest) for label in sorted(labels.values(), key=_Label.rank)]
+        labels.clear()
+        return found
+
+    def reach(self, label: _Label) -> bool:
+        """Note a way to a node; say whether it is worth going on from."""
+        known = self.best.get(label.node)
+        if known is not None and label.cost >= known.cost:
+            return False
+        self.first.setdefault(label.node, label)
+        self.best[label.node] = self.front[label.node] = label
+        return True
+
+    @property
+    def nearest(self) -> float:
+        """The least that a way costs to where nobody has gone on from yet."""
+        return min((label.cost for label in self._ahead()), default=inf)
+
+    @property
+    def shortest(self) -> float:
+        """The least number of edges to where nobody has gone on from yet."""
+        return min((label.hops for label in self._ahead()), default=inf)
+
+    def _ahead(self) -> Iterator[_Label]:
+        yield from self.front.values()
+        yield from self.hubs.values()
 
 
 def path(
     connection: Connection, source_key: int, target_key: int, max_hops: int = 5, at: datetime | None = None
 ) -> list[Edge]:
-    """Return the edges of a shortest path between two rows of nodes, in order; none where there is none so short.
-
-    Both ends are gone out from in turns, always the smaller side, one query for each end of the edges.
-    """
-    ahead: _Side = {source_key: None}
-    behind: _Side = {target_key: None}
-    edges = [ahead, behind]
-    fronts = [[source_key], [target_key]]
-    for _ in range(max_hops):
-        if source_key == target_key or not (fronts[0] and fronts[1]):
-            break
-        side = int(len(fronts[1]) < len(fronts[0]))
-        fronts[side] = _widened(connection, fronts[side], edges[side], at or datetime.now(UTC))
-        meeting = next((node for node in fronts[side] if node in edges[1 - side]), None)
-        if meeting is not None:
-            keys = [*reversed(_walked(ahead, meeting)), *_walked(behind, meeting)]
-            rows = {row.key: row for row in connection.execute(_whole, {"keys": keys})}
-            return list(graph.as_edges(connection, [rows[key] for key in keys]))
-    return []
+    """Return the edges of the way between two rows of nodes, in order; none where there is none so short."""
+    then = Then.of(at or datetime.now(UTC))
+    return list(trail(connection, [source_key], [target_key], then, max_hops).edges)
 
 
-def _widened(connection: Connection, front: list[int], known: _Side, at: datetime) -> list[int]:
-    """Go one edge out from every node of a front; return the nodes that are new."""
-    new: list[int] = []
-    degrees: dict[int, int] = {}
-    steps = list(_steps(connection, front[:WIDEST], at))
-    for here, _, _ in steps:
-        degrees[here] = degrees.get(here, 0) + 1
-    for here, there, row in steps:
-        if there not in known and (degrees[here] <= HUB or known[here] is None):
-            known[there] = (here, row.key)
-            new.append(there)
-    return new
+def trail(
+    connection: Connection,
+    sources: Sequence[int],
+    targets: Sequence[int],
+    then: Then,
+    max_hops: int = 5,
+    least: float = 0.0,
+) -> Trail:
+    """Return the best way from one of some nodes to one of others, of edges at least so probable."""
+    search = _Search(connection, sources, targets, then, max_hops, least)
+    search.run()
+    rows = search.rows()
+    edges = graph.as_edges(connection, rows, then.known)
+    ends = graph.nodes(connection, search.nodes())
+    chance = 1.0
+    for edge in edges:
+        chance *= edge.probability
+    nodes = tuple(ends[key] for key in search.nodes())
+    return Trail(nodes=nodes, edges=edges, probability=chance if nodes else 0.0, complete=search.complete)
 
 
-def _steps(connection: Connection, front: list[int], at: datetime) -> Iterable[tuple[int, int, Any]]:
-    """Yield (from, to, edge), the most probable first."""
-    found = [(row.source, row.target, row) for row in _rows(connection, _from, front, at)]
-    found += [(row.target, row.source, row) for row in _rows(connection, _to, front, at)]
-    return sorted(found, key=lambda step: (-step[2].probability, step[2].key))
+class _Search:
+    def __init__(
+        self,
+        connection: Connection,
+        sources: Iterable[int],
+        targets: Iterable[int],
+        then: Then,
+        max_hops: int,
+        least: float,
+    ) -> None:
+        self._connection, self._then, self._least, self._max_hops = connection, then, least, max_hops
+        self._sides = _Side(sources), _Side(targets)
+        self._read = 0
+        self._cost = inf
+        self._ends: tuple[_Label, _Label] | None = None
+        self.complete = True
+        for node in self._sides[0].first.keys() & self._sides[1].first.keys():
+            self._meet(self._sides[0].first[node], self._sides[1].first[node])
+
+    def run(self) -> None:
+        """Go out from both ends until no better way can be found, or enough has been looked at."""
+        while self._worth_more():
+            side = self._smaller()
+            room = self._max_hops - self._sides[1 - side].shortest
+            for label, widest in self._sides[side].leave():
+                if self._read >= (MOST if self._ends is None else ENOUGH):
+                    self.complete = self._ends is not None
+                    return
+                if label.hops < room:
+                    self._go_on(side, label, widest)
+
+    def nodes(self) -> list[int]:
+        """Return the nodes of the way that was found, in order."""
+        if self._ends is None:
+            return []
+        ahead, behind = (_chain(end) for end in self._ends)
+        return [label.node for label in (*reversed(ahead), *behind[1:])]
+
+    def rows(self) -> list[Any]:
+        """Return the edges of the way that was found, in order."""
+        if self._ends is None:
+            return []
+        ahead, behind = (_chain(end)[:-1] for end in self._ends)
+        keys = [label.edge for label in (*reversed(ahead), *behind)]
+        return [self._known(key) for key in keys]
+
+    def _worth_more(self) -> bool:
+        one, other = self._sides
+        short = one.shortest + other.shortest < self._max_hops
+        return short and one.nearest + other.nearest + _HOP < self._cost
+
+    def _smaller(self) -> int:
+        """Return the side with fewer nodes to go on from; a hub counts as many."""
+        sizes = [len(side.front) or len(side.hubs) * HUB or HUB * WIDEST for side in self._sides]
+        return int(sizes[1] < sizes[0])
+
+    def _go_on(self, side: int, label: _Label, widest: int) -> None:
+        own, other = self._sides[side], self._sides[1 - side]
+        steps = self._steps(label.node, widest)
+        self._read += len(steps)
+        if len(steps) > HUB >= widest - 1:
+            own.hubs[label.node] = label._replace(cost=label.cost + (_THROUGH_HUB if label.before else 0.0))
+            return
+        for there, probability, edge in steps:
+            cost = label.cost + _HOP - log(max(probability, _LEAST))
+            reached = _Label(cost, label.hops + 1, there, edge, label)
+            if cost < self._cost and own.reach(reached):
+                for met in (other.best.get(there), other.first.get(there)):
+                    if met is not None:
+                        self._meet(*((reached, met) if side == 0 else (met, reached)))
+
+    def _meet(self, ahead: _Label, behind: _Label) -> None:
+        """Keep the way over a node that both sides reach, if it is the best so far."""
+        cost = ahead.cost + behind.cost
+        if ahead.hops + behind.hops > self._max_hops or cost >= self._cost:
+            return
+        if ahead.before and behind.before and self._is_hub(ahead.node):
+            cost += _THROUGH_HUB
+        if cost < self._cost:
+            self._cost, self._ends = cost, (ahead, behind)
+
+    def _is_hub(self, node: int) -> bool:
+        return len(self._steps(node, HUB + 1)) > HUB
+
+    def _steps(self, node: int, widest: int) -> list[tuple[int, float, int]]:
+        """Return (node, probability, edge) along the edges of a node, so many at most each way."""
+        given = {"node": node, "least": self._least, "widest": widest, **self._then.given}
+        found = []
+        for there, probability, edge, later in _steps.all(self._connection, **given):
+            known = self._known(edge) if later else None
+            if not later:
+                found.append((there, probability, edge))
+            elif known is not None and known.probability >= self._least:
+                found.append((there, known.probability, edge))
+        return found
+
+    def _known(self, edge: int) -> Any:
+        return holding.as_known(self._connection, _by_key.first(self._connection, key=edge), self._then)
 
 
-def _rows(connection: Connection, chosen: Select[Any], front: list[int], at: datetime) -> Iterable[Any]:
-    return connection.execute(chosen, {"keys": front, "at": at})
+def _chain(label: _Label | None) -> list[_Label]:
+    """Return a way from where it leads back to where its side began."""
+    found = []
+    while label is not None:
+        found.append(label)
+        label = label.before
+    return found
 
 
-def _walked(side: _Side, node: int) -> list[int]:
-    """Return the edges from a node back to where its side began."""
-    keys = []
-    while (step := side[node]) is not None:
-        node, key = step
-        keys.append(key)
-    return keys
+def _along(here: Column[Any], there: Column[Any]) -> Subquery:
+    """Select the edges that may be gone along from a node at one of their ends."""
+    found = select(
+        there.label("there"), _edges.c.probability, _edges.c.key, type_coerce(holding.LATER, Integer).label("later")
+    )
+    least = _edges.c.probability >= bindparam("least")
+    return found.where(here == bindparam("node"), least, holding.MAY_HOLD).limit(bindparam("widest")).subquery()
+
+
+_steps = Prepared(
+    union_all(select(_along(_edges.c.source, _edges.c.target)), select(_along(_edges.c.target, _edges.c.source)))
+)
+_by_key = Prepared(select(_edges).where(_edges.c.key == bindparam("key")))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, and_, bindparam, exists, func, or_, select
+from sqlalchemy import BindParameter, Connection, Exists, and_, bindparam, exists, func, or_, select
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -206,12 +207,17 @@ def facts(
     subject: str | None = None,
     key: str | None = None,
     as_of: datetime | None = None,
+    known: datetime | None = None,
     history: bool = False,
     limit: int = 200,
 ) -> tuple[Fact, ...]:
-    """Return facts, the newest first: those that hold at `as_of`, all there ever were, or those that hold now."""
+    """Return facts, the newest first: those that hold at `as_of`, all there ever were, or those that hold now.
+
+    With `known`, as if nothing had been written after that time; it then is `as_of` too, unless that is given.
+    """
+    as_of = as_of or known
     at = None if history and as_of is None else as_of or datetime.now(UTC)
-    given = {"subject": subject and folded(subject), "key": key and folded(key), "at": at}
+    given = {"subject": subject and folded(subject), "key": key and folded(key), "at": at, "known": known}
     values = {name: value for name, value in given.items() if value is not None}
     rows = _facts_by(*values, now=as_of is None).all(connection, limit=limit, **values)
     if at is None:
@@ -219,7 +225,8 @@ def facts(
     latest: dict[tuple[str, str], Any] = {}
     for row in rows:
         latest.setdefault((row.subject, row.fact_key), row)
-    return tuple(map(as_fact, latest.values()))
+    found = map(as_fact, latest.values())
+    return tuple(found if known is None else (replace(fact, superseded_at=None) for fact in found))
 
 
 @cache
@@ -227,8 +234,10 @@ def _facts_by(*filters: str, now: bool) -> Prepared:
     at = bindparam("at", type_=_facts.c.at.type)
     # The clock of who writes may run a little ahead: now, what began when it was written has begun.
     begun = or_(_facts.c.valid_from <= at, _facts.c.valid_from <= _facts.c.at) if now else _facts.c.valid_from <= at
-    ends = (_facts.c.valid_until, _facts.c.superseded_at)
+    ends = (_facts.c.valid_until,) if "known" in filters else (_facts.c.valid_until, _facts.c.superseded_at)
+    known = bindparam("known", type_=_facts.c.at.type)
     conditions = {
+        "known": (_facts.c.at <= known, ~_another(at, known)),
         "subject": (_facts.c.subject == bindparam("subject"),),
         "key": (_facts.c.fact_key == bindparam("key"),),
         "at": (*(or_(end.is_(None), end > at) for end in ends), begun),
@@ -240,6 +249,15 @@ def _facts_by(*filters: str, now: bool) -> Prepared:
         .order_by(_facts.c.at.desc(), _log.c.id.desc())
         .limit(_limit)
     )
+
+
+def _another(at: Any, known: Any) -> Exists:
+    """Whether a value that was written later, and was known, claims the time for itself: that takes its place."""
+    later = _facts.alias("later")
+    lasting = or_(later.c.valid_until.is_(None), later.c.valid_until > at)
+    same = and_(later.c.subject == _facts.c.subject, later.c.fact_key == _facts.c.fact_key, later.c.visible)
+    said = and_(later.c.at > _facts.c.at, later.c.at <= known)
+    return exists().where(same, said, later.c.valid_from <= at, lasting)
 
 
 def as_thought(row: Any, attention: float | None = None, reason: str = "") -> Thought:

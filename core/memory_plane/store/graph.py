@@ -284,3 +284,12 @@ def _folded_edge(known: Mapping[Any, Any] | None, word: _Word) -> dict[str, Any]
         "closed_at": closed_at,
         "ended": ended,
     }
+def as_known(connection: Connection, edge: int, until: datetime) -> dict[str, Any] | None:
+    """Return what an edge's row held when nothing later than `until` had been said of it; None before the first word."""
+    values: dict[str, Any] | None = None
+    for word in (_Word(*row) for row in connection.execute(_words, {"edge": edge})):
+        if word.at <= until:
+            values = _folded_edge(values, word)
+    return values
+
+

@@ -1,0 +1,67 @@
+"""Which edges hold: true at one time, as it was known at another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, or_
+
+from memory_plane import models
+from memory_plane.store import graph as fold
+
+_edges = models.graph_edges
+_instant = _edges.c.known_since.type
+_at, _known = bindparam("at", type_=_instant), bindparam("known", type_=_instant)
+# Of what does not say since when it is so, nothing is known of the time before it was noted.
+_begun = func.coalesce(_edges.c.valid_from, _edges.c.known_since) <= _at
+_lasting = or_(_edges.c.valid_until.is_(None), _edges.c.valid_until > _at)
+
+LATER = or_(
+    func.coalesce(_edges.c.opened_at, _edges.c.known_since) > _known,
+    func.coalesce(_edges.c.closed_at, _edges.c.known_since) > _known,
+)
+"""Whether something was said of an edge after the time of knowing: then the evidence tells what was known."""
+MAY_HOLD: ColumnElement[bool] = and_(_edges.c.known_since <= _known, or_(and_(_begun, _lasting), LATER))
+"""Whether an edge holds, where nothing was said of it `LATER`. Both take the parameters `at` and `known`."""
+
+
+class Then(NamedTuple):
+    """What was true `at` a time, as it was `known` at a time; both aware UTC."""
+
+    at: datetime
+    known: datetime
+
+    @classmethod
+    def of(cls, at: datetime, known: datetime | None = None) -> Then:
+        """Without a time of knowing, what was known at that very time."""
+        return cls(at, known or at)
+
+    @property
+    def given(self) -> Mapping[str, datetime]:
+        """The parameters of `MAY_HOLD`."""
+        return self._asdict()
+
+
+def held(connection: Connection, rows: Iterable[Any], then: Then, least: float = 0.0) -> Iterator[Any]:
+    """Yield the rows of edges that hold and are as probable as `least`, as they were known then."""
+    for row in rows:
+        known = as_known(connection, row, then)
+        if known is not None and known.probability >= least:
+            yield known
+
+
+def as_known(connection: Connection, row: Any, then: Then) -> Any | None:
+    """Return an edge as its row was at the time of knowing; None where it did not hold then."""
+    if any(word is not None and word > then.known for word in (row.opened_at, row.closed_at)):
+        values = fold.as_known(connection, row.key, then.known)
+        if values is None:
+            return None
+        row = SimpleNamespace(**{**row._asdict(), **values})
+    return row if row.known_since <= then.known and _holds(row, then.at) else None
+
+
+def _holds(row: Any, at: datetime) -> bool:
+    return (row.valid_from or row.known_since) <= at and (row.valid_until is None or row.valid_until > at)
