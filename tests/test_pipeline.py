@@ -18,6 +18,7 @@ from memory_plane.pipeline import FIRST_RETRY, MAX_TRIES
 from memory_plane.types import (
     AgentContext,
     Candidate,
+    Claim,
     Classification,
     Event,
     Extraction,
@@ -442,3 +443,27 @@ def test_deferred_plugin_is_told_what_was_decided_and_what_others_say(make_plane
     known = {(one.node.name, one.taken, one.facts, one.same_agent) for one in plugin.shown}
     assert ("Ann", False, ("Ann KNOWS Bob",), False) in known
     assert ("Ann", True, (), False) in known
+
+
+class SecondReadingPlugin(Plugin):
+    """Finds after the write that the first name leads the last, and says again what was found at once."""
+
+    deferred = True
+
+    @hookimpl
+    def extract(self, memory: Memory, found: Extraction) -> Extraction:
+        named = [one for one in found.mentions if one.start < one.end]
+        claim = Claim(
+            subject=named[0], relation="LEADS", object=named[-1], start=0, end=len(memory.text), confidence=0.7
+        )
+        return Extraction(mentions=found.mentions, claims=(claim, *found.claims))
+
+
+def test_what_a_deferred_plugin_adds_is_its_own_and_the_rest_stays_as_it_was(make_plane: MakePlane) -> None:
+    plane = make_plane("local", SecondReadingPlugin())
+    plane.post("Maria manages Viktor", agent="muse")
+    before = plane.graph(about="Maria")
+    assert plane.ingest().enriched == 1
+    found = {(one.source.name, one.relation, one.target.name, one.method) for one in plane.graph().edges}
+    assert found == {("Maria", "MANAGES", "Viktor", "local"), ("Maria", "LEADS", "Viktor", "second_reading")}
+    assert {node.id for node in plane.graph(about="Maria").nodes} == {node.id for node in before.nodes}

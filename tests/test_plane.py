@@ -565,6 +565,7 @@ def test_status_and_stats_count_what_is_there(named: Plane) -> None:
     assert stats.thoughts_by_kind == {"decision": 1}
     assert stats.nodes_by_type == {"Person": 3}
     assert stats.edges_by_relation == {"KNOWS": 2}
+    assert stats.answers_by_plugin == {"names": 2}
     assert stats.bytes > 0
 
 

@@ -24,8 +24,9 @@ EDGES = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inquiry:
-    """What is asked; `said` are the answers that there are so far, `at` is from when the memory counts."""
+    """What is asked; `said` are the answers that there are so far, `at` is from when the memory in row `seq` counts."""
 
+    seq: int
     memory: Memory
     at: datetime
     found: Extraction
@@ -51,6 +52,7 @@ def inquire(connection: Connection, seq: int, interests: Mapping[str, tuple[str,
     known = candidates(connection, memory, found.mentions, but=seq)
     nodes = nodes_of(classification, known.known, memory.origin)
     return Inquiry(
+        seq=seq,
         memory=memory,
         at=at,
         found=found,
@@ -59,6 +61,28 @@ def inquire(connection: Connection, seq: int, interests: Mapping[str, tuple[str,
         agents=attention.contexts(connection, memory, nodes, known.known, interests),
         said=said,
     )
+
+
+def settled(asked: Inquiry, answer: Classification) -> Classification:
+    """Return what inline plugins make of a later extraction; names that were settled before mean what they did."""
+    before = {
+        (one.mention.start, one.mention.end, one.mention.text): one
+        for said in reversed(asked.said)
+        for one in (said.classification.resolutions if said.classification else ())
+    }
+    old = [before.get((one.mention.start, one.mention.end, one.mention.text)) for one in answer.resolutions]
+    means = {new.node: known.node for new, known in zip(answer.resolutions, old, strict=True) if known is not None}
+    links = tuple(
+        replace(link, source=means.get(link.source, link.source), target=means.get(link.target, link.target))
+        for link in answer.links
+    )
+    ends = {end for link in links for end in (link.source, link.target)}
+    resolutions = tuple(
+        replace(new, node=means.get(new.node, new.node))
+        for new, known in zip(answer.resolutions, old, strict=True)
+        if known is None or known.node in ends or known.mention.type != new.mention.type
+    )
+    return Classification(resolutions=resolutions, links=links)
 
 
 def nodes_of(classification: Classification, known: Mapping[str, Known], origin: Origin) -> list[Node]:

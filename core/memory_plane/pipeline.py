@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from itertools import islice
@@ -15,7 +16,7 @@ from sqlalchemy import Connection
 from memory_plane.answers import unite
 from memory_plane.database import Database
 from memory_plane.errors import ModelUnavailable, PluginError, StoreError
-from memory_plane.inquiry import Inquiry, inquire, nodes_of
+from memory_plane.inquiry import Inquiry, inquire, nodes_of, settled
 from memory_plane.operations import make_operation, memory_of
 from memory_plane.recall import attention
 from memory_plane.recall.candidates import Candidates, candidates, outdated
@@ -289,7 +290,7 @@ class Pipeline:
             return None
         classification = said.classification
         if classification is None and said.extraction is not None:
-            classification = self._classify(asked.memory, unite(asked.found, said.extraction))
+            classification = self._classify(asked, said.extraction)
         return Derivation(
             plugin=plugin,
             version=self._plugins.version(plugin),
@@ -299,11 +300,14 @@ class Pipeline:
             routing=said.routing,
         )
 
-    def _classify(self, memory: Memory, found: Extraction) -> Classification | None:
-        """Have the inline plugins settle what a deferred one that only extracts has found."""
+    def _classify(self, asked: Inquiry, extraction: Extraction) -> Classification | None:
+        """Have the inline plugins settle what a deferred one that only extracts has found, and nothing beside that."""
+        found = unite(asked.found, extraction)
+        found = replace(found, claims=tuple(claim for claim in found.claims if claim not in asked.found.claims))
         with self._database.reading() as connection:
-            answer = self._plugins.classify(memory, found, candidates(connection, memory, found.mentions).found)
-        return answer and answer[1]
+            known = candidates(connection, asked.memory, found.mentions, but=asked.seq)
+        answer = self._plugins.classify(asked.memory, found, known.found)
+        return answer and settled(asked, answer[1])
 
 
 def _receipt(operation: Operation, appended: operations.Appended) -> Receipt:

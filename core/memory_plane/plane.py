@@ -497,6 +497,7 @@ class Plane(Writes):
                 thoughts_by_kind=stats.thoughts_by_kind(connection),
                 nodes_by_type=stats.nodes_by_type(connection),
                 edges_by_relation=stats.edges_by_relation(connection),
+                answers_by_plugin=stats.answers_by_plugin(connection),
                 bytes=self.database.size(),
             )
 

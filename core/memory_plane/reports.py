@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -40,13 +40,17 @@ class Status:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """What the memory is made of; `bytes` is the size of the database with its log, 0 for a server."""
+    """What the memory is made of; `bytes` is the size of the database with its log, 0 for a server.
+
+    `answers_by_plugin`: about how many memories each plugin had something to say.
+    """
 
     operations_by_agent: Mapping[str, int]
     thoughts_by_kind: Mapping[str, int]
     nodes_by_type: Mapping[str, int]
     edges_by_relation: Mapping[str, int]
     bytes: int
+    answers_by_plugin: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,6 +40,11 @@ def edges_by_relation(connection: Connection) -> dict[str, int]:
     return _counted(connection, models.graph_edges.c.relation)
 
 
+def answers_by_plugin(connection: Connection) -> dict[str, int]:
+    """Return about how many memories each plugin had something to say."""
+    return _counted(connection, models.derivations.c.plugin)
+
+
 def _counted(connection: Connection, column: Any) -> dict[str, int]:
     found = select(column, func.count()).group_by(column).order_by(func.count().desc(), column)
     return {name: count for name, count in connection.execute(found)}

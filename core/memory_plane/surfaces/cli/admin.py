@@ -81,6 +81,7 @@ def stats(session: Session, as_json: bool) -> None:
             ("links", found.edges_by_relation),
             ("thoughts", found.thoughts_by_kind),
             ("operations", found.operations_by_agent),
+            ("answers", found.answers_by_plugin),
         )
         for name, count in counts.items()
     ]
