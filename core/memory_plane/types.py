@@ -404,6 +404,29 @@ class Graph:
     attention: tuple[Thought, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trail:
+    """A way through the graph: its nodes in order, and the edge between each two, which may point either way.
+
+    `probability` is that all of it is so. Without nodes there is none; `complete` is False where one may have been
+    missed, since so many edges are around the two ends that not all were looked at.
+    """
+
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    probability: float = 0.0
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Community:
+    """Nodes that are linked more with each other than with the rest: how many, and the best linked of them."""
+
+    size: int
+    edges: int
+    nodes: tuple[Node, ...]
+
+
 class Snapshot(Protocol):
     """A lazy reader over one moment of the memory, for `render`; each answer is bounded."""
 
@@ -437,29 +460,6 @@ class Snapshot(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentInfo:
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trail:
-    """A way through the graph: its nodes in order, and the edge between each two, which may point either way.
-
-    `probability` is that all of it is so. Without nodes there is none; `complete` is False where one may have been
-    missed, since so many edges are around the two ends that not all were looked at.
-    """
-
-    nodes: tuple[Node, ...] = ()
-    edges: tuple[Edge, ...] = ()
-    probability: float = 0.0
-    complete: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Community:
-    """Nodes that are linked more with each other than with the rest: how many, and the best linked of them."""
-
-    size: int
-    edges: int
-    nodes: tuple[Node, ...]
-
-
     """An agent that a plugin speaks for; two distributions that claim one id is an error."""
 
     id: str
