@@ -258,6 +258,15 @@ class _Word:
 _words = select(*(_evidence.c[name] for name in _Word.__slots__)).where(_evidence.c.edge == bindparam("edge"))
 
 
+def as_known(connection: Connection, edge: int, until: datetime) -> dict[str, Any] | None:
+    """Return what an edge's row held when only what is said up to `until` had been; None before the first word."""
+    values: dict[str, Any] | None = None
+    for word in (_Word(*row) for row in connection.execute(_words, {"edge": edge})):
+        if word.at <= until:
+            values = _folded_edge(values, word)
+    return values
+
+
 def _folded_edge(known: Mapping[Any, Any] | None, word: _Word) -> dict[str, Any]:
     """Add one word to what an edge's row holds."""
     opened, closing = (word.at, None) if word.valid_until is None else (None, (word.at, word.valid_until))
@@ -284,12 +293,3 @@ def _folded_edge(known: Mapping[Any, Any] | None, word: _Word) -> dict[str, Any]
         "closed_at": closed_at,
         "ended": ended,
     }
-def as_known(connection: Connection, edge: int, until: datetime) -> dict[str, Any] | None:
-    """Return what an edge's row held when nothing later than `until` had been said of it; None before the first word."""
-    values: dict[str, Any] | None = None
-    for word in (_Word(*row) for row in connection.execute(_words, {"edge": edge})):
-        if word.at <= until:
-            values = _folded_edge(values, word)
-    return values
-
-
