@@ -130,6 +130,9 @@ class Answering:
     # --- whether, when -------------------------------------------------------------------------------------------
 
     def _whether(self, form: Whether) -> Answer | None:
+        if isinstance(form.subject, Sought):
+            some = self._which(Which(replace(form.subject, conditions=(*form.subject.conditions, *form.conditions))))
+            return None if some is None else replace(some, text=f"Yes: {some.text}")
         subjects = set(self._solver.term(form.subject))
         found = self._holding(form.conditions, subjects)
         if found:

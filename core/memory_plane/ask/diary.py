@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from sqlalchemy import Connection
 
@@ -18,6 +18,8 @@ from memory_plane.types import EPOCH, Answer, Finding, OpenItem, Thought
 
 LINES = 10
 """How many entries an answer of several lines has."""
+_SHOWN = 100
+"""How many items are read where each fits the question."""
 _NAMED = 100
 """How many of the newest memories that name a thing are looked through."""
 _LATELY = timedelta(days=1)
@@ -59,8 +61,11 @@ def items(diary: Diary, asked: Items, owners: list[str] | None, to: list[str] | 
         wanted["either" if asked.whose else "owner"] = _spelt(owners)
     if to is not None:
         wanted["addressee"] = _spelt(to)
-    limit = store.MOST if asked.thing or asked.due or diary.period else wording.SHOWN + 1
-    found = [item for item in store.items(diary.connection, limit, **wanted) if _is_asked(diary, item, asked, owners)]
+    limit = store.MOST if asked.thing or (diary.period and not asked.due) else _SHOWN
+    due = _due(diary, asked)
+    found = [
+        item for item in store.items(diary.connection, limit, due, **wanted) if _is_asked(diary, item, asked, owners)
+    ]
     text = _worded(diary, found, asked) if found else ""
     return answer(text, (_item_finding(item) for item in found[: wording.SHOWN])) if text else None
 
@@ -77,19 +82,17 @@ def _is_asked(diary: Diary, item: OpenItem, asked: Items, owners: list[str] | No
         return False
     if asked.thing and not _is_about(item.text, asked.thing):
         return False
-    return _is_due(diary, item, asked)
-
-
-def _is_due(diary: Diary, item: OpenItem, asked: Items) -> bool:
-    if asked.due == "overdue":
-        return item.due_at is not None and item.due_at < diary.now
-    if asked.due and item.due_at is None:
-        return False
-    if diary.period is None:
-        return True
     begin, end = diary.span(EPOCH)
-    moment = item.due_at if asked.due else item.created_at
-    return moment is not None and begin <= moment < end
+    return bool(asked.due) or begin <= item.created_at < end
+
+
+def _due(diary: Diary, asked: Items) -> tuple[datetime, datetime] | None:
+    """Return from when until when items must be due; None where that is not asked."""
+    if asked.due == "overdue":
+        return EPOCH, diary.now
+    if not asked.due:
+        return None
+    return (EPOCH, datetime.max.replace(tzinfo=UTC)) if diary.period is None else diary.span(EPOCH)
 
 
 def _is_one(name: str | None, names: list[str] | None) -> bool:

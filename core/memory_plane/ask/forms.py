@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, get_args
 
-from memory_plane.ask.grammar import OVER, Phrases
+from memory_plane.ask.grammar import OVER, Phrases, had
 from memory_plane.ask.patterns import Bound, Pattern, matching
 from memory_plane.ask.questions import (
     ANY_KIND,
@@ -28,6 +28,7 @@ from memory_plane.ask.questions import (
 )
 from memory_plane.ask.verbs import AUXILIARIES, BE, LOOSE
 from memory_plane.types import Kind
+from memory_plane.vocabulary.meanings import attributes
 
 _WHO: Kinds = frozenset({"Person", "Agent", "Team", "Organization"})
 _PLACES: Kinds = frozenset({"Place", "Organization"})
@@ -44,10 +45,18 @@ _ENDINGS: tuple[tuple[tuple[str, ...], Tense], ...] = (
 def forms(phrases: Phrases) -> Iterator[Form]:
     """Yield what a question can ask, the likeliest first; nothing where a word of it has no meaning."""
     yield from _forms(phrases)
+    for at in range(2, len(phrases.lows) - 1):
+        if phrases.lows[at] == "before" and any(end == len(phrases.lows) for _, end in phrases.terms(at + 1)):
+            yield from _in_past(phrases, at, "over")
     for ending, tense in _ENDINGS:
         if len(phrases.lows) > len(ending) + 1 and tuple(phrases.lows[-len(ending) :]) == ending:
-            shorter = Phrases(phrases.lows[: -len(ending)], phrases.names, phrases.writer, phrases.called)
-            yield from (changed for form in _forms(shorter) if (changed := _in_tense(form, tense)) is not None)
+            yield from _in_past(phrases, len(phrases.lows) - len(ending), tense)
+
+
+def _in_past(phrases: Phrases, end: int, tense: Tense) -> Iterator[Form]:
+    """Yield what the words up to `end` ask, of what was so before."""
+    shorter = Phrases(phrases.lows[:end], phrases.names, phrases.writer, phrases.called)
+    yield from (changed for form in _forms(shorter) if (changed := _in_tense(form, tense)) is not None)
 
 
 def _forms(phrases: Phrases) -> Iterator[Form]:
@@ -70,6 +79,7 @@ def _clauses(phrases: Phrases) -> Iterator[Form]:
     for opening, length in ((("since", "when"), False), (("when",), False), (("how", "long"), True)):
         if phrases.has(0, opening):
             yield from _when(phrases, len(opening), length)
+    yield from _trailing(phrases)
     loose = first in LOOSE
     for kinds, conditions, at, count in _asked(phrases, int(loose)):
         yield from _gaps(phrases, kinds, conditions, at, count=count, loose=loose)
@@ -111,6 +121,16 @@ def _gapped(phrases: Phrases, at: int, *, loose: bool) -> Iterator[tuple[tuple[C
     yield from (((one,), end) for one, end in phrases.statement(at, loose=loose))
 
 
+def _trailing(phrases: Phrases) -> Iterator[Form]:
+    """Yield clauses in the order of a statement: "Tom works where?", "Redis was suggested by whom?"."""
+    last = phrases.lows[-1] if phrases.lows else ""
+    kinds = {"who": _WHO, "what": ANY_KIND, "where": _PLACES}.get(last)
+    if kinds is not None:
+        for one, end in phrases.statement(0, loose=last == "where"):
+            if end == len(phrases.lows) - 1:
+                yield Which(Sought(kinds, (one,)))
+
+
 def _copular(phrases: Phrases, at: int) -> bool:
     """Whether nothing but a thing stands after "where is"."""
     return any(end == len(phrases.lows) for _, end in phrases.terms(at + 1))
@@ -141,6 +161,11 @@ def _built(pattern: Pattern, bound: Bound, phrases: Phrases) -> Form | None:
     match pattern.form:
         case "between" if other is not None:
             return Between(one, other, whether=option == "whether")
+        case "has":
+            attribute = attributes()["role",][0] if option == "role" else bound["N"]
+            return Which(had(attribute, one), count=option == "count")
+        case "list" if option == "described":
+            return Which(one) if isinstance(one, Sought) else None
         case "list" | "count":
             return Which(bound["K"], count=pattern.form == "count")
         case "about":

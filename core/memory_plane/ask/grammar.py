@@ -12,12 +12,14 @@ from dataclasses import dataclass, field, replace
 from memory_plane.ask.questions import Condition, Kinds, Named, Sought, Tense, Term
 from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, Meaning, Verb, meanings, verbs
 from memory_plane.recall.knowledge import Called
-from memory_plane.vocabulary.meanings import Way, attributes, including, kinds, titles
+from memory_plane.vocabulary.meanings import Attribute, Way, attributes, including, kinds, titles
+from memory_plane.vocabulary.verbs import Row
 
 OVER = frozenset({"before", "previously", "formerly", "earlier", "once", "originally"})
 FORMER = frozenset({"former", "previous", "old", "ex", "past", "earlier", "last"})
 _WRITERS = frozenset({"i", "me", "myself"})
 _OWNERS = frozenset({"my"})
+_PERSONS: Kinds = frozenset({"Person", "Agent"})
 _GROUPS = frozenset({"Person", "Agent", "Team"})
 _HELD_BY = frozenset({"of", "at", "for", "in", "on", "behind", "from"})
 
@@ -81,10 +83,13 @@ class Phrases:
             yield (found.in_tense("over") if past else found), end
 
     def _attributes(self, owner: Term, at: int) -> Iterator[Read]:
+        yield from ((had(one, owner), end) for one, end in self.attribute(at))
+
+    def attribute(self, at: int) -> Iterator[tuple[Attribute, int]]:
+        """Yield what something can have, by the words for it."""
+        at = self.skip(at)
         for length in (3, 2, 1):
-            for one in attributes().get(tuple(self.lows[at : at + length]), ()):
-                condition = Condition((one.ways,), owner)
-                yield Sought(one.kinds, (condition,), one.keys), at + length
+            yield from ((one, at + length) for one in attributes().get(tuple(self.lows[at : at + length]), ()))
 
     def _held(self, at: int) -> Iterator[Read]:
         """Yield "manager of Alice", "CTO at Acme", "people behind Falcon"."""
@@ -104,6 +109,8 @@ class Phrases:
                     yield named, stop
             for found, stop in self.relative(end):
                 yield Sought(types, (*conditions, *found)), stop
+            if conditions:
+                yield Sought(types, conditions), end
 
     def relative(self, at: int) -> Iterator[tuple[tuple[Condition, ...], int]]:
         """Yield what a clause after a noun says of it: "who work at Acme", "that Alice uses", "at Acme", "using Go"."""
@@ -171,8 +178,9 @@ class Phrases:
             for term, end in self.terms(verb.end):
                 if isinstance(term, Sought):
                     yield _being(term, verb.tense), end
+        yield from (((one,), end) for one, end in self._by_nobody(verb))
         for meaning in meanings(self.lows, verb, loose=True):
-            if meaning.end == len(self.lows) and (verb.passive or verb.lemma == "be"):
+            if verb.end < meaning.end == len(self.lows) and verb.lemma == "be":
                 yield (self._condition(meaning, None, verb, subject=True),), meaning.end
 
     def listed(self, at: int) -> Iterator[tuple[tuple[Term, ...], int]]:
@@ -207,10 +215,9 @@ class Phrases:
     def clauses(self, at: int) -> Iterator[tuple[Term, tuple[Condition, ...], int]]:
         """Yield whole clauses: "does Alice use Go", "Alice uses Go", "was Falcon built (by Bob)"."""
         if self._at(at) in AUXILIARIES:
-            for subject, end in self.terms(at + 1):
+            for subject, end in (*self.terms(at + 1), *self.things(at + 1)):
                 for verb in verbs(self.lows, end, (self.lows[at],)):
                     yield from ((subject, found, stop) for found, stop in self._predicates_of(verb))
-                    yield from ((subject, (found,), stop) for found, stop in self._by_nobody(verb))
         for subject, end in self.terms(at):
             yield from ((subject, found, stop) for found, stop in self.predicates(end))
 
@@ -233,7 +240,8 @@ class Phrases:
         other_words = [not row.relation.casefold().startswith(verb.lemma[:4]) for row, _ in chosen]
         chosen = [one for *_, _, one in sorted(zip(other_words, group, range(len(chosen)), chosen, strict=True))]
         ways = dict.fromkeys(including(Way(row.relation, subject != turned)) for row, turned in chosen)
-        return Condition(tuple(ways), other, verb.tense, any(row.state for row, _ in chosen))
+        kinds = _PERSONS if subject and all(_PERSONS.issuperset(_first(*one)) for one in chosen) else frozenset()
+        return Condition(tuple(ways), other, verb.tense, any(row.state for row, _ in chosen), kinds)
 
     # --- words ---------------------------------------------------------------------------------------------------
 
@@ -253,11 +261,21 @@ class Phrases:
         return self.lows[at] if at < len(self.lows) else ""
 
 
+def _first(row: Row, turned: bool) -> Sequence[str]:
+    """The types of the subject of a phrase."""
+    return row.objects if turned else row.subjects
+
+
 def _typed(term: Term, types: Kinds) -> bool:
     """Whether a thing may be of one of the types; of what is only described, nothing speaks against it."""
     if isinstance(term, Sought):
         return not term.kinds or not types or bool(term.kinds & types)
     return not types or not term.nodes or any(node.type in types for node in term.nodes)
+
+
+def had(attribute: Attribute, owner: Term) -> Sought:
+    """Return what somebody has."""
+    return Sought(attribute.kinds, (Condition((attribute.ways,), owner),), attribute.keys)
 
 
 def _being(term: Sought, tense: Tense) -> tuple[Condition, ...]:

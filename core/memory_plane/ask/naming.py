@@ -16,8 +16,7 @@ from memory_plane.ask.questions import Named
 from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, LOOSE
 from memory_plane.ask.words import Word
 from memory_plane.recall import knowledge, state
-from memory_plane.vocabulary.meanings import attributes, kinds, question_phrases, titles
-from memory_plane.vocabulary.verbs import forms
+from memory_plane.vocabulary.meanings import attributes, kinds, question_phrases, titles, verb_forms
 
 LONGEST_NAME = 6
 """How many words of a question are looked up as one name."""
@@ -140,7 +139,7 @@ def _names_attribute(low: str) -> bool:
 @cache
 def _vocabulary() -> frozenset[str]:
     """All words that mean something in a question."""
-    found = set(_CLOSED | FORMER | OVER | set(ITEMS) | set(forms()))
+    found = set(_CLOSED | FORMER | OVER | set(ITEMS) | set(verb_forms()))
     for entries in patterns().values():
         found |= {word for entry in entries for atom in entry.atoms if atom not in SLOTS for word in atom.split("|")}
     for table in (kinds(), attributes(), titles()):

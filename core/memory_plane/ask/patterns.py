@@ -10,7 +10,7 @@ from memory_plane.ask.grammar import Phrases
 from memory_plane.ask.verbs import ARTICLES
 from memory_plane.vocabulary.tables import rows
 
-SLOTS = frozenset("ABKIT")
+SLOTS = frozenset("ABNKIT")
 ITEMS = {
     "questions": ("question",),
     "question": ("question",),
@@ -92,6 +92,8 @@ def _slot(phrases: Phrases, slot: str, at: int) -> Iterator[tuple[Any, int]]:
     match slot:
         case "A" | "B":
             yield from phrases.terms(at)
+        case "N":
+            yield from phrases.attribute(at)
         case "K":
             yield from phrases.things(at)
         case "I":

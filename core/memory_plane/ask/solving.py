@@ -19,6 +19,8 @@ Found = dict[int, tuple[Tie, ...]]
 """Nodes by their rows, each with the edges that make it an answer."""
 
 ROLE: Kinds = frozenset({"Role"})
+WRITER = "me"
+"""How whoever writes is called in the graph."""
 _MICROSECOND = timedelta(microseconds=1)
 WORKS, WORKED = "WORKS_AT", "PREVIOUSLY_WORKED_AT"
 
@@ -41,7 +43,8 @@ class Solver:
         if isinstance(term, Named):
             return {node.key: () for node in term.nodes}
         if not term.conditions:
-            return {node.key: () for node in knowledge.of_type(self.connection, term.kinds)} if term.kinds else {}
+            found = knowledge.of_type(self.connection, term.kinds) if term.kinds else []
+            return {node.key: () for node in found if node.name != WRITER}
         return self.sought(term)
 
     def sought(self, sought: Sought) -> Found:

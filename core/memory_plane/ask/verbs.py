@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memory_plane.ask.questions import Tense
-from memory_plane.vocabulary.meanings import question_phrases
-from memory_plane.vocabulary.verbs import BASE, ING, PARTICIPLE, PAST, THIRD, Row, forms
+from memory_plane.vocabulary.meanings import question_phrases, verb_forms
+from memory_plane.vocabulary.verbs import BASE, ING, PARTICIPLE, PAST, THIRD, Row
 
 DO = frozenset({"do", "does", "did"})
 BE = frozenset({"is", "are", "am", "was", "were", "be", "been", "being", "'s"})
 HAVE = frozenset({"has", "have", "had"})
-AUXILIARIES = DO | BE | HAVE | {"will"}
+AUXILIARIES = DO | BE | HAVE
 ARTICLES = frozenset({"the", "a", "an", "any", "some", "all", "every", "my", "our", "their", "his", "her", "its"})
 LOOSE = frozenset({"at", "in", "for", "on", "to", "with", "from", "by", "of"})
 """Prepositions that a question may leave out or put first: "where does she work", "at which company …"."""
@@ -45,8 +45,8 @@ def verbs(lows: Sequence[str], at: int, before: Sequence[str] = ()) -> Iterator[
         yield from (verb._replace(tense="over") for verb in verbs(lows, at + 2))
     tense: Tense = "past" if _PAST & set(chain) else "any" if HAVE & set(chain[:1]) else "now"
     last = chain[-1] if chain else ""
-    if at < len(lows) and lows[at] in forms():
-        yield from _main(*forms()[lows[at]], last, tense, at + 1)
+    for lemma, kinds in verb_forms().get(lows[at], ()) if at < len(lows) else ():
+        yield from _main(lemma, kinds, last, tense, at + 1)
     if last in BE:
         yield Verb("be", False, tense, at)
 
@@ -74,7 +74,7 @@ def meanings(lows: Sequence[str], verb: Verb, *, loose: bool = False) -> Iterato
     for phrase in question_phrases().get(verb.lemma, ()):
         rest = (*phrase.rest, "by") if verb.passive else phrase.rest
         end = _follows(lows, verb.end, rest)
-        if end < 0 and rest and rest[-1] in LOOSE and loose:
+        if end < 0 and loose and rest and rest[-1] in LOOSE and "~" not in rest:
             end = _follows(lows, verb.end, rest[:-1])
         if end >= 0:
             found.setdefault(end, []).append((phrase.row, phrase.turned != verb.passive))

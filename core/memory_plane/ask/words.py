@@ -12,7 +12,7 @@ from memory_plane.vocabulary.tables import rows
 LONGEST = 40
 """A question of more words than this is not read."""
 
-_WORD = re.compile(r"\w+(?:[-.'’@&+/#]+\w+)*(?:\+\+|#(?!\w))?|\.\w+")
+_WORD = re.compile(r"\w+(?:[-.'’@&+/#]+\w+)*(?:\+\+|#(?!\w))?|\.\w+|(?<=s)['’](?!\w)")
 _CLITICS = {"'re": "are", "'m": "am", "'ve": "have", "'ll": "will", "'s": "'s", "'d": "would"}
 _CHAT = {
     "whats": ("what", "is"),
@@ -42,6 +42,8 @@ def words(question: str) -> list[Word]:
 
 def _split(text: str, start: int) -> list[Word]:
     plain, end = text.casefold().replace("’", "'"), start + len(text)
+    if plain == "'":  # of "James' role"
+        return [Word(text, "'s", start, end)]
     if plain in _CHAT:
         return [Word(text, low, start, end) for low in _CHAT[plain]]
     if plain.endswith("n't") and len(plain) > 3:

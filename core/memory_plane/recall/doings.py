@@ -59,9 +59,12 @@ _new_facts = Prepared(
 )
 
 
-def items(connection: Connection, limit: int, **wanted: Collection[str]) -> list[OpenItem]:
-    """Return items among the newest, those with a date first; `wanted` has what their owner, addressee, kind, status or
-    `either` owner or addressee may be, in any case.
+def items(
+    connection: Connection, limit: int, due: tuple[datetime, datetime] | None = None, **wanted: Collection[str]
+) -> list[OpenItem]:
+    """Return items among the newest, those with a date first, or those `due` from one time to another.
+
+    `wanted` has what their owner, addressee, kind, status or `either` owner or addressee may be, in any case.
     """
     columns: dict[str, tuple[Any, ...]] = {
         "owner": (_items.c.owner,),
@@ -70,6 +73,8 @@ def items(connection: Connection, limit: int, **wanted: Collection[str]) -> list
     }
     columns |= {"status": (_items.c.status,), "either": (_items.c.owner, _items.c.addressee)}
     conditions = [or_(*(_is_one(column, values) for column in columns[name])) for name, values in wanted.items()]
+    if due is not None:
+        conditions += [_items.c.due_at >= due[0], _items.c.due_at < due[1]]
     rows = connection.execute(_an_item.where(*conditions), {"limit": limit})
     return [state.open_item(row) for row in rows]
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memory_plane.vocabulary.tables import rows
-from memory_plane.vocabulary.verbs import Phrase, Row, phrases
+from memory_plane.vocabulary.verbs import Phrase, Row, inflections, phrases
 
 Words = tuple[str, ...]
 _NO_OFFICE = frozenset({"FOUNDER", "PARTNER", "OWNER"})
@@ -126,6 +126,16 @@ def backwards(relation: str) -> str:
 @cache
 def _meanings() -> dict[str, tuple[str, str]]:
     return {relation: (inverse, "".join(others)) for relation, inverse, *others in rows("meanings.tsv")}
+
+
+@cache
+def verb_forms() -> dict[str, tuple[tuple[str, frozenset[str]], ...]]:
+    """Return what every word can be as a verb of a question: (base form, which forms of it), "found" twice."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for lemma in question_phrases():
+        for word, form in inflections(lemma):
+            found.setdefault(word, {}).setdefault(lemma, set()).add(form)
+    return {word: tuple((lemma, frozenset(kinds)) for lemma, kinds in verbs.items()) for word, verbs in found.items()}
 
 
 @cache

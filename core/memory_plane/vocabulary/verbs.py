@@ -61,13 +61,23 @@ def starting(verb: str, word: str) -> tuple[Phrase, ...]:
     return entries.get(word) or entries[""]
 
 
+def inflections(lemma: str) -> list[tuple[str, str]]:
+    """Return (word, form) for every form of a verb."""
+    return _inflect(lemma, _irregular().get(lemma))
+
+
+@cache
+def _irregular() -> dict[str, tuple[str, ...]]:
+    return {row[0]: row[1:] for row in rows("irregular.tsv")}
+
+
 @cache
 def forms() -> dict[str, tuple[str, frozenset[str]]]:
     """Return (base form, possible inflections) of every word that can be a form of a listed verb."""
     found: dict[str, tuple[str, set[str]]] = {}
-    irregular = {row[0]: row[1:] for row in rows("irregular.tsv")}
+    irregular = _irregular()
     for lemma in [*irregular, *(verb for verb in phrases() if verb not in irregular)]:
-        for word, form in _inflect(lemma, irregular.get(lemma)):
+        for word, form in inflections(lemma):
             found.setdefault(word, (lemma, set()))[1].add(form)
     return {word: (lemma, frozenset(kinds)) for word, (lemma, kinds) in found.items()}
 
