@@ -1,0 +1,112 @@
+"""Names and relations by a large model, after the write, for the texts that rules do not read well."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, Self
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+
+from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict
+from memory_plane.plugins import Plugin, hookimpl
+from memory_plane.remote_model import Endpoint, RemoteModel, check_address, check_key
+from memory_plane.spending import Spending
+from memory_plane.types import Extraction, Memory
+from memory_plane_llm import chat
+from memory_plane_llm.complexity import complexity
+from memory_plane_llm.reading import Reading
+
+if TYPE_CHECKING:
+    import click
+
+__version__ = "0.1.0"
+__all__ = ["LlmPlugin", "LlmSettings"]
+
+LOCAL, HOSTED = "http://127.0.0.1:20128/v1", "https://api.openai.com/v1"
+
+
+def _variable(*names: str) -> str | None:
+    return next((said for name in names if (said := os.environ.get(name, "").strip())), None)
+
+
+def _key() -> SecretStr | None:
+    said = _variable("MEMORY_GRAPH_API_KEY", "OPENAI_API_KEY")
+    return None if said is None else SecretStr(said)
+
+
+class LlmSettings(PluginSettings):
+    """Which texts a model is asked about, where it is, and what it may cost.
+
+    `extractor`: none of them, those that rules do not read well, or all. `confidence`: how sure one is of the model.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="MEMORY_PLANE_LLM_")
+
+    extractor: Literal["local", "hybrid", "llm"] = "hybrid"
+    base_url: str | None = Field(default_factory=lambda: _variable("MEMORY_GRAPH_BASE_URL", "OPENAI_BASE_URL"))
+    api_key: SecretStr | None = Field(default_factory=_key)
+    model: str = Field(default_factory=lambda: _variable("MEMORY_GRAPH_MODEL") or "gpt-4o-mini")
+    confidence: float = Field(default=0.75, gt=0, le=1)
+    timeout: float = Field(default=30.0, gt=0, le=300)
+    daily_tokens: int = Field(default=1_000_000, ge=0)
+    allow_plain: bool = False
+
+    @field_validator("api_key")
+    @classmethod
+    def _usable(cls, key: SecretStr | None) -> SecretStr | None:
+        return check_key(key)
+
+    @model_validator(mode="after")
+    def _safe(self) -> Self:
+        check_address(self.url, allow_plain=self.allow_plain)
+        return self
+
+    @property
+    def url(self) -> str:
+        """The address that is asked: a key without an address is for the vendor's own."""
+        return (self.base_url or (HOSTED if self.api_key else LOCAL)).rstrip("/")
+
+
+class LlmPlugin(Plugin):
+    """Reads again what was read at once; it adds to that, and takes nothing away."""
+
+    settings_model = LlmSettings
+    settings: LlmSettings
+    deferred = True
+    sends = "redacted texts of memories that rules do not read well, to [plugin.llm] base_url"
+
+    @cached_property
+    def remote(self) -> RemoteModel:
+        """The model."""
+        endpoint = Endpoint(
+            url=self.settings.url, key=self.settings.api_key or SecretStr("sk-local"), deadline=self.settings.timeout
+        )
+        return RemoteModel(endpoint, Spending(self.folder, self.settings.daily_tokens))
+
+    def close(self) -> None:
+        """Close the connections."""
+        if "remote" in vars(self):
+            self.remote.close()
+
+    def asks(self, memory: Memory, found: Extraction) -> str:
+        """Say why the model is asked about a memory, "" where it is not."""
+        if self.settings.extractor == "local" or not any(map(str.isalpha, memory.text)):
+            return ""
+        return "every text is asked about" if self.settings.extractor == "llm" else complexity(memory, found)
+
+    @hookimpl
+    def extract(self, memory: Memory, found: Extraction) -> Extraction | None:
+        """Ask what the text says, unless rules have read it well; an empty answer is one too, and counted."""
+        if not self.asks(memory, found):
+            return None
+        self.model, written = self.remote.ask(chat.PATH, chat.question(self.settings.model, memory), chat.read)
+        return Reading(memory, found, self.settings.confidence).extraction(written)
+
+    @hookimpl
+    def register_commands(self) -> Iterable[click.Command]:
+        """Offer `memory-plane llm check`."""
+        from memory_plane_llm.commands import commands
+
+        return commands(self)

@@ -1,0 +1,79 @@
+"""The command `memory-plane llm check`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memory_plane.errors import ModelUnavailable
+from memory_plane.types import Extraction, Memory
+from memory_plane_llm import chat
+from memory_plane_llm.reading import Reading
+
+if TYPE_CHECKING:
+    from memory_plane.reports import Stats
+    from memory_plane_llm import LlmPlugin
+
+_TEXT = "Mia left Initech and now leads the Platform team at Acme"
+_SHOWN = 12
+
+
+def commands(plugin: LlmPlugin) -> Iterator[click.Command]:
+    """Yield the commands of one plugin."""
+
+    @click.command("check")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @click.pass_context
+    def check(ctx: click.Context, as_json: bool) -> None:
+        """Have the model read a made-up sentence, and say what works and how often it was asked."""
+        from memory_plane.surfaces.cli.output import print_json, print_pairs
+
+        report = _checked(plugin) | _asked(ctx.obj.client.stats())
+        if as_json:
+            print_json(report)
+        else:
+            print_pairs(
+                (name, ", ".join(value) if isinstance(value, list) else value) for name, value in report.items()
+            )
+        if report["trouble"]:
+            raise click.ClickException(f"llm does not work: {report['trouble']}")
+
+    yield check
+
+
+def _checked(plugin: LlmPlugin) -> dict[str, Any]:
+    remote = plugin.remote
+    report: dict[str, Any] = {
+        "server": remote.endpoint.url,
+        "key": "set" if plugin.settings.api_key else "none",
+        "extractor": plugin.settings.extractor,
+        "models": [],
+    }
+    try:
+        report["models"] = chat.models(remote.fetch(chat.MODELS))[:_SHOWN]
+    except ModelUnavailable as error:
+        report["models_trouble"] = str(error)
+    remote.rouse()
+    report |= {"model": plugin.settings.model, "answered_by": "", "milliseconds": None, "found": [], "trouble": ""}
+    memory = Memory(id="", agent="memory-plane", kind="thought", text=_TEXT, created_at=datetime.now(UTC))
+    began = perf_counter()
+    try:
+        report["answered_by"], written = remote.ask(chat.PATH, chat.question(plugin.settings.model, memory), chat.read)
+        report["milliseconds"] = round((perf_counter() - began) * 1000)
+        found = Reading(memory, Extraction(), plugin.settings.confidence).extraction(written)
+        report["found"] = [f"{one.subject.text} {one.relation} {one.object.text}" for one in found.claims]
+    except ModelUnavailable as error:
+        report["trouble"] = str(error)
+    return report | {"spent_today": remote.spending.today(), "daily_tokens": plugin.settings.daily_tokens}
+
+
+def _asked(stats: Stats) -> dict[str, Any]:
+    """Say about how many of the memories the model was asked."""
+    total = max(stats.answers_by_plugin.values(), default=0)
+    asked = stats.answers_by_plugin.get("llm", 0)
+    share = f" ({100 * asked / total:.0f} %)" if total else ""
+    return {"asked": f"about {asked} of {total} memories{share}"}
