@@ -32,7 +32,7 @@ from memory_plane.recall import graph, knowledge, state
 from memory_plane.recall.knowledge import Tie
 from memory_plane.recall.paths import path
 from memory_plane.types import Answer, Edge, Fact, Finding
-from memory_plane.vocabulary.meanings import backwards, offices
+from memory_plane.vocabulary.meanings import backwards, keys_of, offices
 
 _PAIRS = 4
 """How many nodes of one name are tried at each end of a path."""
@@ -122,10 +122,11 @@ class Answering:
         )
 
     def _known_by_fact(self, sought: Sought) -> Answer | None:
-        owner = sought.conditions[0].other if sought.conditions else None
-        if not sought.keys or not isinstance(owner, Named):
+        if len(sought.conditions) != 1 or not isinstance(owner := sought.conditions[0].other, Named):
             return None
-        return self._fact([(name, key) for name in _spellings(owner) for key in sorted(sought.keys)])
+        ways = [group[0] for group in sought.conditions[0].ways if sought.conditions[0].tense == "now"]
+        keys = sought.keys.union(*(keys_of(way) for way in ways))
+        return self._fact([(name, key) for name in _spellings(owner) for key in sorted(keys)])
 
     # --- whether, when -------------------------------------------------------------------------------------------
 

@@ -212,6 +212,8 @@ def fact_of(phrases: Phrases) -> FactOf | None:
     if len(lows) < 4 or lows[0] not in ("what", "who", "where", "when", "which") or lows[1] not in BE:
         return None
     begin, last = phrases.skip(2), len(lows)
+    if lows[2] == "my":
+        return FactOf(tuple((subject, phrases.text(3, last)) for subject in ("user", "me", "I")))
     options = [
         (phrases.text(begin, at), phrases.text(at + 1, last))
         for at in range(begin + 1, last - 1)

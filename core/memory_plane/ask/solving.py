@@ -67,15 +67,7 @@ class Solver:
     def _of_kinds(self, found: Found, wanted: Iterable[Kinds]) -> Found:
         """Return what is of all the kinds; an office at a company stands for the role."""
         asked = [kinds for kinds in wanted if kinds]
-        nodes = knowledge.nodes(self.connection, found) if asked else {}
-        return {
-            key: ties
-            for key, ties in found.items()
-            if all(
-                nodes[key].type in kinds or (kinds == ROLE and any(tie.relation in offices() for tie in ties))
-                for kinds in asked
-            )
-        }
+        return {key: ties for key, ties in found.items() if all(_is_of(key, ties, kinds) for kinds in asked)}
 
     def fulfilling(self, condition: Condition, among: Collection[int] | None = None) -> Found:
         """Return the nodes that fulfil a condition, of whatever kind, or those of `among` that do."""
@@ -100,17 +92,12 @@ class Solver:
                 continue
             ends = (among, others) if forward else (others, among)
             ties = knowledge.ties(self.connection, ways, sources=ends[0], targets=ends[1])
-            types = self._types(ties) if any(ways.values()) else {}
             found += [
                 (tie.source, tie.target, tie) if forward else (tie.target, tie.source, tie)
                 for tie in ties
-                if not (wanted := ways[tie.relation]) or types[tie.target] in wanted
+                if not (wanted := ways[tie.relation]) or tie.target_type in wanted
             ]
         return found
-
-    def _types(self, ties: Iterable[Tie]) -> dict[int, str]:
-        targets = {tie.target for tie in ties}
-        return {key: node.type for key, node in knowledge.nodes(self.connection, targets).items()}
 
     # --- time ----------------------------------------------------------------------------------------------------
 
@@ -161,9 +148,11 @@ class Solver:
         gone: set[int] = set()
         for relation, type_ in exclusive().items():
             group = {relation, *(offices() if relation == WORKS else ())}
-            holding = {tie.source for *_, tie in found if tie.relation in group and self._holds(tie)}
-            nodes = knowledge.nodes(self.connection, holding)
-            sources = [key for key, node in nodes.items() if node.type == type_]
+            sources = {
+                tie.source
+                for *_, tie in found
+                if tie.relation in group and tie.source_type == type_ and self._holds(tie)
+            }
             ties = knowledge.ties(self.connection, group, sources=sources) if sources else []
             ties = [tie for tie in ties if self._holds(tie)]
             last: dict[int, int] = {}
@@ -181,6 +170,11 @@ def micros(moment: datetime) -> int:
 
 def _opened(tie: Tie) -> int:
     return tie.opened_at or tie.known_since
+
+
+def _is_of(node: int, ties: Sequence[Tie], kinds: Kinds) -> bool:
+    """Whether a node is of one of the kinds; an office at a company stands for the role."""
+    return any(tie.type_of(node) in kinds or (kinds == ROLE and tie.relation in offices()) for tie in ties)
 
 
 def _targets(ways: Iterable[Way]) -> dict[str, frozenset[str]]:

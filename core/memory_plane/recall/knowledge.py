@@ -16,7 +16,7 @@ from memory_plane.types import Edge
 
 PER_NAME = 12
 """How many nodes of one name are considered."""
-MOST = 2_000
+MOST = 1_000
 """How many edges, nodes or items one look-up goes through, the newest first where there is an order."""
 
 _nodes, _aliases, _edges = models.graph_nodes, models.aliases, models.graph_edges
@@ -33,9 +33,13 @@ _labels: BindParameter[list[str]] = bindparam("relations", expanding=True)
 _called = select(_nodes.c.key, _nodes.c.type, _nodes.c.name).where(_nodes.c.key.in_(_keys))
 # Moments stay the numbers that they are: a look-up may find thousands of edges and shows a few.
 _moments = (_edges.c.known_since, _edges.c.valid_from, _edges.c.valid_until, _edges.c.opened_at, _edges.c.closed_at)
+_source, _target = _nodes.alias("source_node"), _nodes.alias("target_node")
 _tie = (_edges.c.key, _edges.c.source, _edges.c.relation, _edges.c.target, _edges.c.probability)
+_ends = (_source.c.type.label("source_type"), _target.c.type.label("target_type"))
 _in_relation = (
-    select(*_tie, *(type_coerce(moment, BigInteger).label(moment.name) for moment in _moments))
+    select(*_tie, *(type_coerce(moment, BigInteger).label(moment.name) for moment in _moments), *_ends)
+    .join(_source, _source.c.key == _edges.c.source)
+    .join(_target, _target.c.key == _edges.c.target)
     .where(_edges.c.relation.in_(_labels))
     .limit(MOST)
 )
@@ -81,6 +85,12 @@ class Tie(NamedTuple):
     valid_until: int | None
     opened_at: int | None
     closed_at: int | None
+    source_type: str
+    target_type: str
+
+    def type_of(self, node: int) -> str:
+        """Return the type of the node in a row, if the edge touches it."""
+        return self.source_type if node == self.source else self.target_type if node == self.target else ""
 
 
 def called(connection: Connection, name: str) -> tuple[Called, ...]:

@@ -80,6 +80,13 @@ def attributes() -> dict[Words, tuple[Attribute, ...]]:
     return {words: tuple(entries) for words, entries in found.items()}
 
 
+@cache
+def keys_of(way: Way) -> frozenset[str]:
+    """Return the keys of facts about one end of an edge that say what is at the other."""
+    found = (one for entries in attributes().values() for one in entries if one.ways[:1] == (way,))
+    return frozenset(key for one in found for key in one.keys)
+
+
 def _ways(relation: str) -> tuple[Way, ...]:
     """The table says how one looks from the owner: "<" = the owner is the target."""
     if relation == "title":

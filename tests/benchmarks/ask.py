@@ -1,0 +1,138 @@
+"""Ask the questions of a file of a memory that holds their texts, and count right, wrong and unanswered ones.
+
+    python tests/benchmarks/ask.py FILE… [--failures]
+    python tests/benchmarks/ask.py FILE --speed HOME
+
+An answer is right if it has every word of `must` and none of `must_not`, whatever the case; where `must` is empty, if
+it says that it does not know or has no word of `must_not` (with `unknown`, only if it does not know). All else is
+`wrong`, but for "I don't know", which is `open`. With `--speed` each question is asked of the memory in HOME instead,
+and timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memory_plane.plane import Plane
+from memory_plane.settings import Settings
+
+
+class Case(NamedTuple):
+    """One question, the memories that it is asked of, and what its answer must have and must not."""
+
+    group: str
+    memories: Sequence[str | Mapping[str, Any]]
+    question: str
+    must: Sequence[str]
+    must_not: Sequence[str]
+    unknown: bool
+
+
+def cases(path: Path) -> Iterator[Case]:
+    """Yield the questions of a file: each with texts of its own, or many of one world."""
+    held = json.loads(path.read_text("utf-8"))
+    for one in held.get("questions", ()):
+        yield Case(one["group"], one["texts"], one["question"], one["must"], one["must_not"], unknown=False)
+    for world in held.get("worlds", ()):
+        for one in world["questions"]:
+            wanted = one.get("must", ()), one.get("must_not", ()), one.get("unknown", False)
+            yield Case(f"{world['part']}: {world['name']}", world["memories"], one["question"], *wanted)
+
+
+def verdict(case: Case, text: str, known: bool) -> str:
+    """Judge one answer."""
+    said = text.casefold()
+    if any(word.casefold() in said for word in case.must_not):
+        return "wrong"
+    if not case.must:
+        return "wrong" if known and case.unknown else "right"
+    if not known:
+        return "open"
+    return "right" if all(word.casefold() in said for word in case.must) else "wrong"
+
+
+def planes(found: Sequence[Case], scratch: Path) -> Iterator[tuple[Case, Plane]]:
+    """Yield each question with a memory that holds what belongs to it and nothing else."""
+    with _open(scratch / "empty"):
+        pass
+    known: dict[str, Plane] = {}
+    for case in found:
+        key = json.dumps(case.memories)
+        if key not in known:
+            home = scratch / str(len(known))
+            shutil.copytree(scratch / "empty", home)
+            known[key] = _open(home)
+            for memory in case.memories:
+                _write(known[key], memory)
+        yield case, known[key]
+    for plane in known.values():
+        plane.close()
+
+
+def _open(home: Path) -> Plane:
+    return Plane(Settings.load(home=home, plugins={"enabled": ["local"]}, timezone="UTC", synchronous="normal"))
+
+
+def _write(plane: Plane, memory: str | Mapping[str, Any]) -> None:
+    if isinstance(memory, str):
+        plane.post(memory, agent="notes", origin="user")
+    else:
+        given = dict(memory)
+        getattr(plane, given.pop("op"))(**given)
+
+
+def table(found: Sequence[Case], *, failures: bool) -> None:
+    """Print a row for each group."""
+    counts: dict[str, dict[str, int]] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for case, plane in planes(found, Path(scratch)):
+            answer = plane.ask(case.question)
+            judged = verdict(case, answer.text, answer.known)
+            row = counts.setdefault(case.group, {"right": 0, "wrong": 0, "open": 0})
+            row[judged] += 1
+            if failures and judged != "right":
+                print(f"{judged}: {case.question} -> {answer.text!r}, wanted {case.must}, not {case.must_not}")
+    print("| questions | asked | right | wrong | open |\n|---|---|---|---|---|")
+    for group, row in counts.items():
+        print(f"| {group} | {sum(row.values())} | {row['right']} | {row['wrong']} | {row['open']} |")
+
+
+def speed(found: Sequence[Case], home: Path, rounds: int = 5) -> None:
+    """Print how long the questions take in a memory, in milliseconds."""
+    spent = []
+    with _open(home) as plane:
+        for case in found:
+            plane.ask(case.question)
+            for _ in range(rounds):
+                begin = time.perf_counter()
+                plane.ask(case.question)
+                spent.append((time.perf_counter() - begin) * 1000)
+    spent.sort()
+    median, most = statistics.median(spent), spent[len(spent) * 95 // 100]
+    print(f"{len(spent)} answers: median {median:.2f} ms, 95 % below {most:.2f} ms")
+
+
+def main() -> None:
+    """Read the command line and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--failures", action="store_true", help="print each answer that is not right")
+    parser.add_argument("--speed", type=Path, metavar="HOME", help="time the questions in the memory of this home")
+    given = parser.parse_args()
+    found = [case for path in given.files for case in cases(path)]
+    if given.speed:
+        speed(found, given.speed)
+    else:
+        table(found, failures=given.failures)
+
+
+if __name__ == "__main__":
+    main()
