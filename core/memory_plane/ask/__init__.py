@@ -49,7 +49,7 @@ def ask(
                 return _saying_how(answer, names)
         if readings:
             break
-    fact = _by_key(connection, found, now, as_of or now, zone)
+    fact = _by_key(connection, found, clock, as_of or now)
     return fact or wording.unknown(understood=bool(readings))
 
 
@@ -63,12 +63,16 @@ def _readings(connection: Connection, found: Sequence[Word], names: Names, clock
         yield from ((form, period) for form in forms(phrases))
 
 
-def _by_key(
-    connection: Connection, found: Sequence[Word], now: datetime, at: datetime, zone: tzinfo | None
-) -> Answer | None:
+def _by_key(connection: Connection, found: Sequence[Word], clock: Clock, at: datetime) -> Answer | None:
     """Answer by a fact whose key and subject are the question's own words."""
-    asking = fact_of(_phrases(connection, found, {}, asked(found, frozenset())))
-    return Answering(connection, now, at, None, zone).answer(asking) if asking is not None else None
+    kept = asked(found, frozenset())
+    lows = [found[place].low for place in kept]
+    for period, begin, end in (*_periods(lows, clock), (None, 0, len(kept))):
+        then = period.end if period is not None and period.kind == "as_of" else at
+        asking = fact_of(_phrases(connection, found, {}, kept[begin:end]))
+        if asking is not None and (period is None or period.kind == "as_of"):
+            return Answering(connection, clock.now, then, None, clock.zone).answer(asking)
+    return None
 
 
 def _periods(lows: Sequence[str], clock: Clock) -> Iterator[tuple[Period, int, int]]:

@@ -31,7 +31,7 @@ from memory_plane.ask.wording import SHOWN, answer, finding, listed
 from memory_plane.recall import graph, knowledge, state
 from memory_plane.recall.knowledge import Tie
 from memory_plane.recall.paths import path
-from memory_plane.types import Answer, Edge, Fact, Finding
+from memory_plane.types import Answer, Edge, Fact, Finding, Node
 from memory_plane.vocabulary.meanings import backwards, keys_of, offices
 
 _PAIRS = 4
@@ -201,21 +201,29 @@ class Answering:
         texts: list[str] = []
         findings: list[Finding] = []
         limit = _ALL if form.all else _ABOUT
-        for key in keys[:_PAIRS]:
-            node = graph.nodes(self.connection, [key])[key]
-            edges = [
-                edge
-                for edge in graph.around(self.connection, [key], self.at, limit).edges
-                if form.all or edge.source.id == node.id or edge.source.type != "Person"
-            ]
-            if edges:
-                title = f"{wording.named(node, apart=len(keys) > 1)} ({node.type}): "
-                texts.append(title + _grouped(edges, node.id))
-                findings += map(finding, edges)
-        facts = [fact for name in self._names(form.subject) or () for fact in self._facts(name)] if form.all else []
+        around = [(node, self._around(key, node, form, limit)) for key, node in self._nodes(keys[:_PAIRS])]
+        around = [(node, edges) for node, edges in around if edges]
+        for node, edges in around:
+            title = f"{wording.named(node, apart=len(around) > 1)} ({node.type}): "
+            texts.append(title + _grouped(edges, node.id))
+            findings += map(finding, edges)
+        names = self._names(form.subject) or [] if form.all else []
+        facts = list({fact.id: fact for name in names for fact in self._facts(name)}.values())
         texts += [f"{_value(fact, key=True)}" for fact in facts[:limit]]
         findings += map(_fact_finding, facts[:limit])
         return answer("; ".join(texts), findings) if texts else None
+
+    def _around(self, key: int, node: Node, form: About, limit: int) -> list[Edge]:
+        """Return what is linked to a node; who uses or knows a thing does not say what it is."""
+        return [
+            edge
+            for edge in graph.around(self.connection, [key], self.at, limit).edges
+            if form.all or edge.source.id == node.id or edge.source.type != "Person"
+        ]
+
+    def _nodes(self, keys: Sequence[int]) -> Iterable[tuple[int, Node]]:
+        nodes = graph.nodes(self.connection, keys)
+        return [(key, nodes[key]) for key in keys]
 
     # --- facts ---------------------------------------------------------------------------------------------------
 

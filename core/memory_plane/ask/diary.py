@@ -24,7 +24,10 @@ _NAMED = 100
 """How many of the newest memories that name a thing are looked through."""
 _LATELY = timedelta(days=1)
 _STALE = timedelta(hours=1)
-_IDLE = frozenset({"the", "a", "an", "to", "by", "of", "for", "me", "my", "him", "her", "them", "something", "i", "s"})
+_GIVING = frozenset({"send", "give", "deliver", "bring", "hand", "share", "provide", "submit", "finish", "get", "do"})
+_IDLE = _GIVING | frozenset(
+    {"the", "a", "an", "to", "by", "of", "for", "me", "my", "him", "her", "them", "something", "i", "s"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ class Naming:
 def _spans(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
     for at, word in enumerate(words):
         for end in range(min(len(words), at + LONGEST_NAME), at, -1):
-            if not (end == at + 1 and word.low in _CLOSED) and words[end - 1].low != "'s" and word.low != "'s":
+            if word.low != "'s" and not (end == at + 1 and word.low in _CLOSED):
                 yield at, end
 
 

@@ -147,8 +147,9 @@ def _span(lows: Sequence[str], at: int, today: date) -> tuple[date, date, int] |
     if not step and rest[2:] == ["ago"]:
         day = today - timedelta(days=(count or 1) * _UNITS[unit])
         return day, day, end + 1
-    if step and count and lows[at] in ("last", "past"):
-        return today - timedelta(days=count * _UNITS[unit]), today, end
+    if step and count and lows[at] != "this":
+        days = timedelta(days=count * _UNITS[unit])
+        return (today, today + days, end) if lows[at] == "next" else (today - days, today, end)
     return (*_named_span(lows[at], unit, today), end) if step and not count else None
 
 

@@ -75,7 +75,7 @@ def attributes() -> dict[Words, tuple[Attribute, ...]]:
             found.setdefault(tuple(word.split("_")), []).append(attribute)
     for words, title in titles().items():
         if title.office:
-            ways = (Way(f"{title.label}_OF", forward=True),)
+            ways = including(Way(f"{title.label}_OF", forward=True))
             found.setdefault(words, []).append(Attribute(ways, frozenset(), frozenset({"_".join(words)})))
     return {words: tuple(entries) for words, entries in found.items()}
 
