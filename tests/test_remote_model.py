@@ -122,6 +122,11 @@ def test_server_says_how_long_to_wait(
     assert pauses == waited
 
 
+def test_server_may_say_it_in_milliseconds(ask: Callable[..., Any], pauses: list[float]) -> None:
+    ask(Server(status(503, **{"retry-after-ms": "40", "retry-after": "1"}), ok()))
+    assert pauses == [0.04]
+
+
 def test_wait_that_is_longer_than_the_deadline_is_a_rest(ask: Callable[..., Any], pauses: list[float]) -> None:
     at = format_datetime(datetime.now(UTC) + timedelta(minutes=5), usegmt=True)
     for said in ("300", at, "1e9"):

@@ -59,5 +59,6 @@ def test_writers_at_once_lose_no_token(tmp_path: Path) -> None:
 
 
 def test_file_is_its_owners_alone(tmp_path: Path) -> None:
-    Spending(tmp_path / "jev", 100).reserve(1)
-    assert (tmp_path / "jev" / FILE).stat().st_mode & 0o077 == 0
+    folder = tmp_path / "plugins" / "jev"
+    Spending(folder, 100).reserve(1)
+    assert [path.stat().st_mode & 0o077 for path in (folder / FILE, folder, folder.parent)] == [0, 0, 0]

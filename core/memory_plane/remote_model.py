@@ -203,7 +203,7 @@ class RemoteModel:
                     raise httpx.DecodingError("the answer is too long")
                 if time.monotonic() > end:
                     raise httpx.ReadTimeout("the answer drips")
-            return _Reply(response.status_code, bytes(body), _retry_after(response.headers.get("retry-after")))
+            return _Reply(response.status_code, bytes(body), _retry_after(response.headers))
 
     @cached_property
     def _http(self) -> httpx.Client:
@@ -277,16 +277,16 @@ def _kind(body: bytes) -> str:
     return ""
 
 
-def _retry_after(header: str | None) -> float | None:
-    """Return the seconds that a server asks to wait, in either spelling of the header."""
-    if header is None:
-        return None
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a server asks to wait, in any spelling: seconds, milliseconds or a time."""
+    most = LONGEST_REST.total_seconds()
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        with suppress(ValueError, OverflowError):
+            seconds = float(headers.get(name, "")) * unit
+            return min(max(0.0, seconds), most) if isfinite(seconds) else None
     with suppress(ValueError, TypeError, OverflowError):
-        seconds = float(header)
-        return min(max(0.0, seconds), LONGEST_REST.total_seconds()) if isfinite(seconds) else None
-    with suppress(ValueError, TypeError, OverflowError):
-        at = parsedate_to_datetime(header)
-        return min(max(0.0, (at - datetime.now(UTC)).total_seconds()), LONGEST_REST.total_seconds())
+        at = parsedate_to_datetime(headers.get("retry-after", ""))
+        return min(max(0.0, (at - datetime.now(UTC)).total_seconds()), most)
     return None
 
 

@@ -70,7 +70,8 @@ class Spending:
             return Lock()
         from filelock import FileLock
 
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for folder in (self._folder.parent, self._folder):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return FileLock(self._folder / f".{FILE}.lock", timeout=_WAIT, mode=0o600)
 
     def _read(self) -> tuple[str, int]:
