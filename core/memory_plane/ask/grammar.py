@@ -178,10 +178,7 @@ class Phrases:
             for term, end in self.terms(verb.end):
                 if isinstance(term, Sought):
                     yield _being(term, verb.tense), end
-        yield from (((one,), end) for one, end in self._by_nobody(verb))
-        for meaning in meanings(self.lows, verb, loose=True):
-            if verb.end < meaning.end == len(self.lows) and verb.lemma == "be":
-                yield (self._condition(meaning, None, verb, subject=True),), meaning.end
+        yield from (((one,), end) for one, end in self._alone(verb))
 
     def listed(self, at: int) -> Iterator[tuple[tuple[Term, ...], int]]:
         """Yield one thing, or several with commas or "and" between them, the most first."""
@@ -221,10 +218,12 @@ class Phrases:
         for subject, end in self.terms(at):
             yield from ((subject, found, stop) for found, stop in self.predicates(end))
 
-    def _by_nobody(self, verb: Verb) -> Iterator[tuple[Condition, int]]:
-        """Yield a passive that does not say by whom: "(when was) Falcon built"."""
-        if verb.passive and verb.end == len(self.lows):
-            for meaning in meanings(self.lows, verb, loose=True):
+    def _alone(self, verb: Verb) -> Iterator[tuple[Condition, int]]:
+        """Yield what is said with nothing after it: "(when was) Falcon built", "(is) Orbit blocked"."""
+        if not (verb.passive and verb.end == len(self.lows)) and verb.lemma != "be":
+            return
+        for meaning in meanings(self.lows, verb, loose=verb.passive):
+            if meaning.end == len(self.lows) and (verb.passive or meaning.end > verb.end):
                 yield self._condition(meaning, None, verb, subject=True), meaning.end
 
     def _condition(self, meaning: Meaning, other: Term | None, verb: Verb, *, subject: bool) -> Condition:

@@ -11,7 +11,7 @@ from functools import cache
 from sqlalchemy import Connection
 
 from memory_plane.ask.grammar import FORMER, OVER
-from memory_plane.ask.patterns import ITEMS, SLOTS, patterns
+from memory_plane.ask.patterns import ITEMS, patterns
 from memory_plane.ask.questions import Named
 from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, LOOSE
 from memory_plane.ask.words import Word
@@ -141,7 +141,7 @@ def _vocabulary() -> frozenset[str]:
     """All words that mean something in a question."""
     found = set(_CLOSED | FORMER | OVER | set(ITEMS) | set(verb_forms()))
     for entries in patterns().values():
-        found |= {word for entry in entries for atom in entry.atoms if atom not in SLOTS for word in atom.split("|")}
+        found |= {word for entry in entries for words in entry.words() for word in words}
     for table in (kinds(), attributes(), titles()):
         found |= {word for words in table for word in words}
     found |= {word for entries in question_phrases().values() for phrase in entries for word in phrase.rest}

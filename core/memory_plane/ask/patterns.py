@@ -24,14 +24,19 @@ ITEMS = {
 """Nouns for open items, and the kinds that they mean; none = any."""
 
 Bound = dict[str, Any]
+Atom = str | frozenset[str]
 
 
 class Pattern(NamedTuple):
-    """One pattern of a form, with its option, if any."""
+    """One pattern of a form, with its option, if any; each place is a slot or the words that may stand there."""
 
     form: str
     option: str
-    atoms: tuple[str, ...]
+    atoms: tuple[Atom, ...]
+
+    def words(self) -> Iterator[frozenset[str]]:
+        """Yield the words of which one must stand in a question, for each place that is no slot."""
+        return (atom for atom in self.atoms if not isinstance(atom, str))
 
 
 @cache
@@ -42,17 +47,16 @@ def patterns() -> dict[str, tuple[Pattern, ...]]:
         form, _, option = name.partition(":")
         for source in text.split("; "):
             for atoms in _expanded(source):
-                firsts = [""] if atoms[0] in SLOTS else atoms[0].split("|")
-                for first in firsts:
+                for first in [""] if isinstance(atoms[0], str) else atoms[0]:
                     found.setdefault(first, []).append(Pattern(form, option, atoms))
     return {first: tuple(dict.fromkeys(entries)) for first, entries in found.items()}
 
 
-def _expanded(source: str) -> Iterator[tuple[str, ...]]:
+def _expanded(source: str) -> Iterator[tuple[Atom, ...]]:
     """Yield a pattern with and without each of its brackets."""
     head, bracket, rest = source.partition("[")
     if not bracket:
-        yield tuple(source.split())
+        yield tuple(word if word in SLOTS else frozenset(word.split("|")) for word in source.split())
         return
     inside, _, tail = rest.partition("]")
     yield from _expanded(f"{head}{inside}{tail}")
@@ -61,29 +65,31 @@ def _expanded(source: str) -> Iterator[tuple[str, ...]]:
 
 def matching(phrases: Phrases) -> Iterator[tuple[Pattern, Bound]]:
     """Yield the patterns that a whole question fits, with what stands in their slots."""
-    first = phrases.lows[0] if phrases.lows else ""
+    first, said = phrases.lows[0] if phrases.lows else "", frozenset(phrases.lows)
     for pattern in (*patterns().get(first, ()), *patterns().get("", ())):
+        if any(said.isdisjoint(words) for words in pattern.words()):
+            continue
         for bound in _match(phrases, pattern.atoms, 0, {}):
             yield pattern, bound
 
 
-def _match(phrases: Phrases, atoms: Sequence[str], at: int, bound: Bound) -> Iterator[Bound]:
+def _match(phrases: Phrases, atoms: Sequence[Atom], at: int, bound: Bound) -> Iterator[Bound]:
     if not atoms:
         if at == len(phrases.lows):
             yield bound
         return
     atom, rest = atoms[0], atoms[1:]
-    if atom not in SLOTS:
+    if not isinstance(atom, str):
         at = _past_articles(phrases, atom, at)
-        if at < len(phrases.lows) and phrases.lows[at] in atom.split("|"):
+        if at < len(phrases.lows) and phrases.lows[at] in atom:
             yield from _match(phrases, rest, at + 1, bound)
         return
     for value, end in _slot(phrases, atom, at):
         yield from _match(phrases, rest, end, {**bound, atom: value})
 
 
-def _past_articles(phrases: Phrases, atom: str, at: int) -> int:
-    while at < len(phrases.lows) and phrases.lows[at] in ARTICLES and phrases.lows[at] not in atom.split("|"):
+def _past_articles(phrases: Phrases, atom: frozenset[str], at: int) -> int:
+    while at < len(phrases.lows) and phrases.lows[at] in ARTICLES and phrases.lows[at] not in atom:
         at += 1
     return at
 

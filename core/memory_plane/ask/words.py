@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memory_plane.vocabulary.tables import rows
 
-LONGEST = 40
+LONGEST = 32
 """A question of more words than this is not read."""
 
 _WORD = re.compile(r"\w+(?:[-.'’@&+/#]+\w+)*(?:\+\+|#(?!\w))?|\.\w+|(?<=s)['’](?!\w)")
