@@ -17,6 +17,7 @@ from memory_plane_local.items import read_promise, read_request
 from memory_plane_local.letters import introduced, read_letter
 from memory_plane_local.lists import joined
 from memory_plane_local.name import Name
+from memory_plane_local.name_guesses import guess
 from memory_plane_local.names import find_names
 from memory_plane_local.relations import Reader
 from memory_plane_local.sentences import Sentence, sentences
@@ -66,7 +67,7 @@ class _Text:
 
     def read(self, sentence: Sentence) -> None:
         """Read one sentence: names, elements, then claims and items from left to right."""
-        names = find_names(sentence, self.gazetteer)
+        names = guess(sentence, find_names(sentence, self.gazetteer))
         found, tokens = joined(elements(sentence, names)), sentence.tokens
         clause = Clause(sentence, found, clause_flags(tokens), onward_flags(tokens))
         if sentence.question:
@@ -129,6 +130,7 @@ class _Text:
         if not known.options:
             known.options = name.options
         known.weak = known.weak and name.weak
+        known.guess = name.guess if known.guess == "Concept" else known.guess
         return known
 
     def result(self) -> Extraction:

@@ -16,7 +16,7 @@ THING = "Thing"
 
 @dataclass(slots=True, eq=False)
 class Name:
-    """A named thing, once for all its occurrences in a text; claims narrow its type."""
+    """A named thing, once for all its occurrences in a text; claims narrow its type, `guess` is for want of any."""
 
     text: str
     start: int
@@ -25,12 +25,13 @@ class Name:
     strength: float = 0.7
     weak: bool = False
     used: bool = False
+    guess: str = "Concept"
     span: tuple[int, int] = field(default=(0, 0))
 
     @property
     def type(self) -> str:
         """The best type so far."""
-        return self.options[0] if self.options and self.options[0] != THING else "Concept"
+        return self.options[0] if self.options and self.options[0] != THING else self.guess
 
 
 def name_at(

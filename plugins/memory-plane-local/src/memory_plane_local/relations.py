@@ -151,8 +151,9 @@ def _means_at(clause: Clause, at: int) -> int:
 
 def _vague(element: Element) -> bool:
     """Whether what somebody likes is no lasting taste: "the energy", "their work", "breaking it up"."""
-    vague = element.determined or element.owner != "" or element.names[0].text.split()[0].endswith("ing")
-    return element.kind == NOUN and element.names[0].options[:1] == (THING,) and vague
+    if element.kind != NOUN or not element.names or element.names[0].options[:1] != (THING,):
+        return False
+    return element.determined or element.owner != "" or element.names[0].text.split()[0].endswith("ing")
 
 
 def _technical(name: Name, *, guess: bool) -> bool:
