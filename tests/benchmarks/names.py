@@ -27,7 +27,7 @@ Spans = set[tuple[int, int, str]]
 
 def plugin(tokens: Sequence[str]) -> Spans:
     """Return what the plugin mentions, as ranges of tokens."""
-    text, ends, starts = " ".join(tokens), [], []
+    text, starts, ends = " ".join(tokens), list[int](), list[int]()
     for token in tokens:
         starts.append(ends[-1] + 1 if ends else 0)
         ends.append(starts[-1] + len(token))
