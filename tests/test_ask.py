@@ -159,6 +159,28 @@ def test_later_employer_takes_the_place_of_an_earlier_one_and_its_office(empty: 
     assert empty.ask("Who works at Acme?").text == UNKNOWN
 
 
+def test_what_was_denied_later_is_no_answer(empty: Plane) -> None:
+    for day, text in enumerate(
+        ("Ann uses Kafka.", "Ann doesn't use Kafka.", "Bob uses Kafka.", "Eve never uses Redis.")
+    ):
+        empty.post(text, agent="notes", origin="user", created_at=AT + timedelta(days=day))
+    assert empty.ask("Who uses Kafka?").text == "Bob"
+    assert empty.ask("Does Ann use Kafka?").text == "No"
+    assert empty.ask("Does Eve use Redis?").text == "No"
+    assert empty.ask("Does Ann use Kafka?", as_of=AT + timedelta(hours=1)).text == "Yes"
+    empty.post("Ann uses Kafka again.", agent="notes", origin="user", created_at=AT + timedelta(days=9))
+    assert empty.ask("Does Ann use Kafka?").text == "Yes"
+
+
+def test_facts_say_what_an_edge_would(empty: Plane) -> None:
+    empty.fact("Bob", "employer", "Initech", agent="muse")
+    empty.fact("Bob", "manager", "Alice", agent="muse")
+    empty.fact("user", "favorite editor", "vim", agent="muse")
+    assert empty.ask("Where does Bob work?").text == "Initech"
+    assert empty.ask("Who manages Bob?").text == "Alice"
+    assert empty.ask("What is my favorite editor?").text == "vim"
+
+
 def test_two_of_one_name_are_told_apart(empty: Plane) -> None:
     empty.post("Rob works at Acme.", agent="muse", origin="user", created_at=AT)
     empty.post("Rob works at Initech.", agent="grok", origin="user", created_at=AT + timedelta(days=1))

@@ -29,6 +29,7 @@ from memory_plane.ask.solving import ROLE, WORKED, Found, Solver
 from memory_plane.ask.times import Period
 from memory_plane.ask.wording import SHOWN, answer, finding, listed
 from memory_plane.recall import graph, knowledge, state
+from memory_plane.recall.denials import Denial
 from memory_plane.recall.knowledge import Tie
 from memory_plane.recall.paths import path
 from memory_plane.types import Answer, Edge, Fact, Finding, Node
@@ -138,6 +139,10 @@ class Answering:
         found = self._holding(form.conditions, subjects)
         if found:
             return answer("Yes", self._findings([found]))
+        denied = self._denied(form.conditions, subjects)
+        if denied is not None:
+            told = Finding(text="denied", at=denied.at, evidence=(denied.memory,), origin=denied.origin)
+            return answer("No", [told])
         before = [replace(one, tense="over") for one in form.conditions if one.tense == "now" and one.state]
         ended = self._holding(before, subjects) if len(before) == len(form.conditions) else {}
         if not ended:
@@ -153,6 +158,13 @@ class Answering:
             more = self._solver.fulfilling(condition, among=list(found)) if found else {}
             found = {key: (*found[key], *more[key]) for key in found if key in more}
         return found if conditions else {}
+
+    def _denied(self, conditions: Sequence[Condition], subjects: set[int]) -> Denial | None:
+        """Return the newest memory that denies what is asked, as far as it was known."""
+        if len(conditions) != 1 or conditions[0].other is None:
+            return None
+        found = self._solver.denied(conditions[0], subjects, self._solver.term(conditions[0].other))
+        return max((denial for denial in found.values()), default=None, key=lambda one: one.at)
 
     def _when(self, form: When) -> Answer | None:
         any_time = replace(form.condition, tense="any")

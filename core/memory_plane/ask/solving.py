@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from memory_plane.ask.questions import Condition, Kinds, Named, Sought, Term
 from memory_plane.ask.times import Period
 from memory_plane.recall import knowledge
+from memory_plane.recall.denials import Denial, denials
 from memory_plane.recall.knowledge import Tie
 from memory_plane.types import EPOCH
 from memory_plane.vocabulary.meanings import Way, exclusive, offices
@@ -79,7 +80,23 @@ class Solver:
             ties = self._ties(ways, among, others)
             for key, other, tie in self._in_tense(ways, condition, ties):
                 found.setdefault(key, []).extend((tie, *(others or {}).get(other, ())))
+        if condition.tense == "now" and others and found:
+            denied = self.denied(condition, found, others)
+            found = {key: left for key, ties in found.items() if (left := _undenied(ties, denied))}
         return {key: tuple(dict.fromkeys(entries)) for key, entries in found.items()}
+
+    def denied(
+        self, condition: Condition, nodes: Collection[int], others: Collection[int]
+    ) -> dict[tuple[int, int], Denial]:
+        """Return what was denied of a condition, by (source, target), as far as it was known."""
+        ways = {way for group in condition.ways for way in group}
+        asked = denials(self.connection, min(nodes, others, key=len), {way.relation for way in ways})
+        return {
+            pair: denial
+            for pair, denial in asked.items()
+            if denial.at <= self.moment
+            and ((pair[0] in nodes and pair[1] in others) or (pair[0] in others and pair[1] in nodes))
+        }
 
     def _ties(
         self, asked: Sequence[Way], among: Collection[int] | None, others: Mapping[int, object] | None
@@ -157,8 +174,8 @@ class Solver:
             ties = [tie for tie in ties if self._holds(tie)]
             last: dict[int, int] = {}
             for tie in ties:
-                last[tie.source] = max(_opened(tie), last.get(tie.source, 0))
-            newest = {(tie.source, tie.target) for tie in ties if _opened(tie) == last[tie.source]}
+                last[tie.source] = max(opened(tie), last.get(tie.source, 0))
+            newest = {(tie.source, tie.target) for tie in ties if opened(tie) == last[tie.source]}
             gone |= {tie.key for tie in ties if (tie.source, tie.target) not in newest}
         return gone
 
@@ -168,8 +185,18 @@ def micros(moment: datetime) -> int:
     return (moment - EPOCH) // _MICROSECOND
 
 
-def _opened(tie: Tie) -> int:
+def opened(tie: Tie) -> int:
+    """Return when an edge was last said to hold."""
     return tie.opened_at or tie.known_since
+
+
+def _undenied(ties: Sequence[Tie], denied: Mapping[tuple[int, int], Denial]) -> list[Tie]:
+    """Return the edges that nobody denied after they were last said to hold."""
+    return [
+        tie
+        for tie in ties
+        if (denial := denied.get((tie.source, tie.target))) is None or micros(denial.at) < opened(tie)
+    ]
 
 
 def _is_of(node: int, ties: Sequence[Tie], kinds: Kinds) -> bool:
@@ -210,4 +237,4 @@ def _left(found: Iterable[tuple[int, int, Tie]], at: int) -> dict[tuple[int, int
 def _outlived(tie: Tie, left: Mapping[tuple[int, int], int]) -> bool:
     """Whether an office was given up with the work, which was said to be over later."""
     ended = left.get((tie.source, tie.target))
-    return ended is not None and tie.relation in offices() and _opened(tie) <= ended
+    return ended is not None and tie.relation in offices() and opened(tie) <= ended
