@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -297,3 +298,55 @@ def test_plugin_without_a_home_counts_in_memory() -> None:
     assert plugin.server is not None
     assert plugin.server.remote.spending.today() == 0
     plugin.close()
+
+
+# --- whatever it says ----------------------------------------------------------------------------------------------
+
+TEXTS = (
+    "Rob works at Stripe and knows Ann", "Ann leads Atlas. Atlas depends on Rust", "Rob met Ann Lee in Lisbon",
+    "Stripe uses Rust", "Rob used to work at Acme", "Ann moved to Lisbon", "Atlas is blocked by Acme",
+    "I met Rob, the CTO of Acme", "Lisbon is where Rob and Ann work on Atlas", "Rob never uses Rust",
+)  # fmt: skip
+
+
+def dump(plane: Plane) -> dict[str, list[tuple[Any, ...]]]:
+    """All that is folded, by ids that are the same in every store."""
+    node = "(SELECT id FROM graph_nodes WHERE key = {})"
+    queries = {
+        "nodes": "SELECT id, type, name, slug FROM graph_nodes",
+        "aliases": f"SELECT name, {node.format('node')}, part, uses FROM aliases",
+        "mentions": f'SELECT seq, start, "end", {node.format("node")} FROM mentions',
+        "edges": f"SELECT {node.format('source')}, relation, {node.format('target')}, probability, method "
+        "FROM graph_edges",
+        "attention": "SELECT agent, seq, score, reason FROM attention",
+    }
+    with plane.database.reading() as connection:
+        return {name: sorted(map(tuple, connection.exec_driver_sql(query)), key=str) for name, query in queries.items()}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_answered_a_rebuild_gives_the_same_and_retraction_leaves_nothing(
+    make_server: MakeServer, make_jev: MakeJev, seed: int
+) -> None:
+    chance = random.Random(seed)
+
+    def judging(question: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
+        if question["type"] == "noul":
+            return chance.choice([0.01, 0.5, 0.99])
+        if question["type"] == "score":
+            return chance.choice([None, 0, 3])
+        return chance.choice([None, (chance.choice([*question["criteria"]]), 0.97)])
+
+    plane = make_jev(make_server(judging).url, strict=True)
+    plane.heartbeat(agent="claude", focus="Atlas")
+    written = [plane.post(text, agent=chance.choice(["muse", "grok"]), origin=chance.choice(["agent", "external"])).id
+               for text in TEXTS]  # fmt: skip
+    before = dump(plane)
+    plane.ingest()
+    after = dump(plane)
+    assert after != before
+    plane.rebuild()
+    assert dump(plane) == after
+    for id in written:
+        plane.retract(id, agent="muse")
+    assert {name: rows for name, rows in dump(plane).items() if rows} == {}
