@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -387,6 +388,26 @@ def test_two_memories_leave_in_any_order(
     assert run("uninstall", "--yes", at=homes[first]).exit_code == 0
     assert tree(base.parent) != before
     assert run("uninstall", "--yes", at=homes[1 - first]).exit_code == 0
+    assert tree(base.parent) == before
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+def test_three_memories_leave_in_any_order_and_none_comes_back(
+    run: Run, bird: BirdPlugin, base: Path, tmp_path: Path, tree: Tree, order: tuple[int, ...]
+) -> None:
+    before = tree(base.parent)
+    homes = [tmp_path / name for name in ("one", "two", "three")]
+    hooks = base / "hooks.json"
+    for home in homes:
+        bird.edits = (
+            Entry(path=hooks, pointer=("version",), value=1, stays=True),
+            Element(path=hooks, pointer=("hooks", "Stop"), value={"command": str(home)}),
+        )
+        assert run("setup", "--yes", at=home).exit_code == 0
+    for place, number in enumerate(order, 1):
+        assert run("uninstall", "--yes", at=homes[number]).exit_code == 0
+        text = hooks.read_text() if hooks.exists() else ""
+        assert [home for home in homes if str(home) in text] == [homes[each] for each in sorted(order[place:])]
     assert tree(base.parent) == before
 
 

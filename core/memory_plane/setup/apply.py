@@ -98,12 +98,16 @@ def _hand_on(
     gone: Sequence[Record], left: Mapping[str, FileRecord], planned: Plan, manifest: Manifest
 ) -> Iterator[str]:
     """Tell other memories what was before this one; yield why one could not be told."""
-    for home in neighbours.others(manifest.home):
-        if not (home / NAME).is_file():
-            continue
+    homes = [home for home in neighbours.others(manifest.home) if (home / NAME).is_file()]
+    try:
+        renewed = neighbours.without(homes, manifest, gone, left, planned.changes)
+    except (Kept, MemoryPlaneError) as error:
+        yield f"other memories do not know what was before this one: {error}"
+        return
+    for home in homes:
         try:
             with manifest_of(home) as other:
-                neighbours.inherit(other, manifest, gone, left, planned.changes)
+                neighbours.inherit(other, gone, left, renewed)
                 other.save()
         except MemoryPlaneError as error:
             yield f"the memory in {home} does not know what was before this one: {error}"

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from memory_plane.errors import MemoryPlaneError
 from memory_plane.integration import Call, Machine
-from memory_plane.setup import calls, edits
+from memory_plane.setup import calls, edits, plan
 from memory_plane.setup.errors import Kept
 from memory_plane.setup.files import digest, missing_folders, remove_folders
 from memory_plane.setup.files import replace as write_file
-from memory_plane.setup.manifest import FileRecord, Manifest, Record, key
+from memory_plane.setup.manifest import FileRecord, Manifest, Record, key, load
 from memory_plane.setup.plan import Change
 from memory_plane.setup.pointers import MISSING
+
+Renewed = Mapping[str, Mapping[str, bytes | None]]
+"""By the place of a file and the digest of a content what that content is to be from now on, None for no file."""
 
 
 def note(home: Path, *, is_in_use: bool) -> None:
@@ -41,22 +47,53 @@ def others(home: Path) -> list[Path]:
     return [Path(one) for one in _listed(_place(home))[0] if one != str(home)]
 
 
-def inherit(
-    heir: Manifest, leaving: Manifest, gone: Sequence[Record], left: Mapping[str, FileRecord], changes: Iterable[Change]
-) -> None:
-    """Tell a memory what stood where one that leaves was before it, in each file in which it came right after."""
+def without(
+    homes: Iterable[Path],
+    leaving: Manifest,
+    gone: Sequence[Record],
+    left: Mapping[str, FileRecord],
+    changes: Sequence[Change],
+) -> Renewed:
+    """Return what each content of a file that a memory knows of is without one that leaves, by place and digest."""
+    renewed: dict[str, dict[str, bytes | None]] = {}
+    for place, known in left.items():
+        renewed[place] = dict.fromkeys(known.after, leaving.kept(known.before))
+    for home in homes:
+        with suppress(MemoryPlaneError):  # it is told of when that memory is to be told
+            for place, name, data in _held(load(home)):
+                if place in left and name not in renewed[place]:
+                    renewed[place][name] = _taken_out(gone, place, data)
+    for change in changes:
+        renewed.setdefault(str(change.found.place), {})[digest(change.found.data)] = change.after
+    return {place: {name: data for name, data in contents.items() if name} for place, contents in renewed.items()}
+
+
+def inherit(heir: Manifest, gone: Sequence[Record], left: Mapping[str, FileRecord], renewed: Renewed) -> None:
+    """Tell a memory what stood where one that leaves was before it, in each file in which it came later."""
     for agent, own in heir.agents.items():
         heir.agents[agent] = tuple(_without(one, gone) for one in own)
-    written = {str(change.found.place): change for change in changes}
-    for place, known in left.items():
-        held = heir.files.get(place)
-        if held is None or held.before not in known.after:
-            continue
-        change, after = written.get(place), held.after
-        if change is not None and held.is_as_left(change.found.data):
-            after = (digest(change.after),)
-        before = heir.keep(leaving.kept(known.before))
-        heir.files[place] = FileRecord(before, after, tuple(dict.fromkeys((*known.folders, *held.folders))))
+    for place, contents in renewed.items():
+        if held := heir.files.get(place):
+            folders = left[place].folders if place in left and held.before in left[place].after else ()
+            heir.files[place] = FileRecord(
+                heir.keep(contents[held.before]) if held.before in contents else held.before,
+                tuple(digest(contents[one]) if one in contents else one for one in held.after),
+                tuple(dict.fromkeys((*folders, *held.folders))),
+            )
+
+
+def _held(memory: Manifest) -> Iterator[tuple[str, str, bytes | None]]:
+    """Yield what each file of a memory held before it, by place and digest, without those whose copy is lost."""
+    for place, known in memory.files.items():
+        with suppress(Kept):
+            yield place, known.before, memory.kept(known.before)
+
+
+def _taken_out(gone: Iterable[Record], place: str, data: bytes | None) -> bytes | None:
+    paths = (one.edit.path for one in gone if not isinstance(one.edit, Call))
+    for path in dict.fromkeys(path for path in paths if os.path.realpath(path) == place):
+        data = plan.without(reversed(tuple(gone)), path, data)
+    return data
 
 
 def _without(record: Record, gone: Iterable[Record]) -> Record:
