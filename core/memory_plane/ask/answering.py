@@ -33,7 +33,7 @@ from memory_plane.recall.denials import Denial
 from memory_plane.recall.knowledge import Tie
 from memory_plane.recall.paths import path
 from memory_plane.types import Answer, Edge, Fact, Finding, Node
-from memory_plane.vocabulary.meanings import backwards, keys_of, offices
+from memory_plane.vocabulary.meanings import backwards, is_office, keys_of
 
 _PAIRS = 4
 """How many nodes of one name are tried at each end of a path."""
@@ -108,7 +108,9 @@ class Answering:
         for key in shown:
             own = [edges[tie.key] for tie in found[key] if tie.key in edges]
             if ROLE in (sought.kinds, *(one.kinds for one in sought.conditions)) and own:
-                texts += [wording.office(edge) for edge in own if edge.relation in (*offices(), "HAS_ROLE")]
+                texts += [
+                    wording.office(edge) for edge in own if edge.relation == "HAS_ROLE" or is_office(edge.relation)
+                ]
                 continue
             external = bool(own) and all(edge.origin == "external" for edge in own)
             texts.append(wording.named(nodes[key], apart=names.count(nodes[key].name) > 1, external=external))

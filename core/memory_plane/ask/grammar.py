@@ -89,17 +89,25 @@ class Phrases:
         """Yield what something can have, by the words for it."""
         at = self.skip(at)
         for length in (3, 2, 1):
-            yield from ((one, at + length) for one in attributes().get(tuple(self.lows[at : at + length]), ()))
+            words = tuple(self.lows[at : at + length])
+            yield from ((one, at + length) for one in attributes().get(words, ()))
+            if words in titles() and titles()[words].office and self._at(at + length) in ("of", "for"):
+                yield from self._office_for(titles()[words].label, at + length + 1)
+
+    def _office_for(self, label: str, at: int) -> Iterator[tuple[Attribute, int]]:
+        """Yield an office for something: "head of design", "VP of product marketing"."""
+        for end in range(at + 1, min(at + 3, len(self.lows)) + 1):
+            relation = f"{label}_OF_{'_'.join(self.lows[at:end]).upper()}_OF"
+            yield Attribute((Way(relation, forward=True),), frozenset(), frozenset()), end
 
     def _held(self, at: int) -> Iterator[Read]:
         """Yield "manager of Alice", "CTO at Acme", "people behind Falcon"."""
         past = at < len(self.lows) and self.lows[at] in FORMER
         at += past
-        for length in (3, 2, 1):
-            if tuple(self.lows[at : at + length]) in attributes() and self._at(at + length) in _HELD_BY:
-                for owner, end in self.terms(at + length + 1):
-                    for found, _ in self._attributes(owner, at):
-                        yield (found.in_tense("over") if past else found), end
+        for one, place in self.attribute(at):
+            if self._at(place) in _HELD_BY:
+                for owner, end in self.terms(place + 1):
+                    yield (had(one, owner).in_tense("over") if past else had(one, owner)), end
 
     def _described(self, at: int) -> Iterator[tuple[Term, int]]:
         """Yield "project Atlas", and things by their kind: "the tool that Bob suggested", "people at Acme"."""

@@ -14,7 +14,7 @@ from memory_plane.recall import knowledge
 from memory_plane.recall.denials import Denial, denials
 from memory_plane.recall.knowledge import Tie
 from memory_plane.types import EPOCH
-from memory_plane.vocabulary.meanings import Way, exclusive, offices
+from memory_plane.vocabulary.meanings import Way, exclusive, including, is_office
 
 Found = dict[int, tuple[Tie, ...]]
 """Nodes by their rows, each with the edges that make it an answer."""
@@ -112,7 +112,7 @@ class Solver:
             found += [
                 (tie.source, tie.target, tie) if forward else (tie.target, tie.source, tie)
                 for tie in ties
-                if not (wanted := ways[tie.relation]) or tie.target_type in wanted
+                if not (wanted := _wanted(ways, tie.relation)) or tie.target_type in wanted
             ]
         return found
 
@@ -121,12 +121,11 @@ class Solver:
     def _in_tense(
         self, ways: Sequence[Way], condition: Condition, found: list[tuple[int, int, Tie]]
     ) -> Iterator[tuple[int, int, Tie]]:
-        asked = {way.relation for way in ways} | ({WORKED} if condition.tense in ("over", "past") else set())
+        asked = _targets(ways) | ({WORKED: frozenset()} if condition.tense in ("over", "past") else {})
         ended = _left(found, self.at)
         gone = self._gone(found) if condition.tense == "now" else set()
-        living = [
-            one for one in found if one[2].relation in asked and one[2].key not in gone and not _outlived(one[2], ended)
-        ]
+        meant = [one for one in found if _wanted(asked, one[2].relation) is not None]
+        living = [one for one in meant if one[2].key not in gone and not _outlived(one[2], ended)]
         if self.period is not None and self.period.kind != "as_of":
             yield from (one for one in living if self._in_period(one[2], condition.state))
             return
@@ -141,6 +140,11 @@ class Solver:
                 yield from (one for one in living if self._holds(one[2]))
             case _:
                 yield from (one for one in living if one[2].known_since <= self.at)
+
+    def _holds_in(self, ways: Mapping[str, frozenset[str]], tie: Tie) -> bool:
+        """Whether an edge is along one of the ways, and holds."""
+        wanted = _wanted(ways, tie.relation)
+        return wanted is not None and (not wanted or tie.target_type in wanted) and self._holds(tie)
 
     def _holds(self, tie: Tie) -> bool:
         begun = tie.valid_from is None or tie.valid_from <= self.at
@@ -164,14 +168,10 @@ class Solver:
         """Return the edges that a later one has taken the place of: a person has one employer, one home."""
         gone: set[int] = set()
         for relation, type_ in exclusive().items():
-            group = {relation, *(offices() if relation == WORKS else ())}
-            sources = {
-                tie.source
-                for *_, tie in found
-                if tie.relation in group and tie.source_type == type_ and self._holds(tie)
-            }
+            group = _targets(including(Way(relation, forward=True)))
+            sources = {tie.source for *_, tie in found if tie.source_type == type_ and self._holds_in(group, tie)}
             ties = knowledge.ties(self.connection, group, sources=sources) if sources else []
-            ties = [tie for tie in ties if self._holds(tie)]
+            ties = [tie for tie in ties if self._holds_in(group, tie)]
             last: dict[int, int] = {}
             for tie in ties:
                 last[tie.source] = max(opened(tie), last.get(tie.source, 0))
@@ -201,7 +201,7 @@ def _undenied(ties: Sequence[Tie], denied: Mapping[tuple[int, int], Denial]) -> 
 
 def _is_of(node: int, ties: Sequence[Tie], kinds: Kinds) -> bool:
     """Whether a node is of one of the kinds; an office at a company stands for the role."""
-    return any(tie.type_of(node) in kinds or (kinds == ROLE and tie.relation in offices()) for tie in ties)
+    return any(tie.type_of(node) in kinds or (kinds == ROLE and is_office(tie.relation)) for tie in ties)
 
 
 def _targets(ways: Iterable[Way]) -> dict[str, frozenset[str]]:
@@ -214,12 +214,19 @@ def _targets(ways: Iterable[Way]) -> dict[str, frozenset[str]]:
     return found
 
 
+def _wanted(ways: Mapping[str, frozenset[str]], relation: str) -> frozenset[str] | None:
+    """Return the types that the target of a relation may have, none for any; None if it is not asked for."""
+    if relation in ways:
+        return ways[relation]
+    return next((types for name, types in ways.items() if name.endswith("_") and relation.startswith(name)), None)
+
+
 def _asked(ways: Sequence[Way]) -> Iterator[Way]:
     """The ways, and what must be known to judge what is found along them: who left holds no office there."""
     yield from ways
     relations = {way.relation for way in ways}
     for forward in {way.forward for way in ways}:
-        if relations & set(offices()) and WORKS not in relations:
+        if any(map(is_office, relations)) and WORKS not in relations:
             yield Way(WORKS, forward)
         if WORKS in relations:
             yield Way(WORKED, forward)
@@ -237,4 +244,4 @@ def _left(found: Iterable[tuple[int, int, Tie]], at: int) -> dict[tuple[int, int
 def _outlived(tie: Tie, left: Mapping[tuple[int, int], int]) -> bool:
     """Whether an office was given up with the work, which was said to be over later."""
     ended = left.get((tie.source, tie.target))
-    return ended is not None and tie.relation in offices() and opened(tie) <= ended
+    return ended is not None and is_office(tie.relation) and opened(tie) <= ended

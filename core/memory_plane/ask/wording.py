@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 
 from memory_plane.pages import clean, fenced
 from memory_plane.types import Answer, Edge, Finding, Node
-from memory_plane.vocabulary.meanings import backwards, offices
+from memory_plane.vocabulary.meanings import backwards, is_office
 
 UNKNOWN = "I don't know"
 SHOWN = 20
@@ -65,10 +65,11 @@ def day(at: datetime, zone: tzinfo | None) -> str:
 
 def office(edge: Edge) -> str:
     """Return a role as people say it: "CTO of Acme", "engineer"."""
-    if edge.relation not in offices():
+    if not is_office(edge.relation):
         return named(edge.target)
-    label = edge.relation.removesuffix("_OF")
-    spoken = label if len(label) < 4 or label == "CISO" else label.lower()
+    label, *thing = edge.relation.removesuffix("_OF").split("_")
+    title = label if len(label) < 4 or label == "CISO" else label.lower()
+    spoken = " ".join([title, *(word.lower() for word in thing)])
     return f"{spoken} of {named(edge.target, external=edge.origin == 'external')}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, BindParameter, Connection, bindparam, select, text, type_coerce
+from sqlalchemy import BigInteger, BindParameter, Connection, and_, bindparam, select, text, type_coerce
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -36,18 +36,24 @@ _moments = (_edges.c.known_since, _edges.c.valid_from, _edges.c.valid_until, _ed
 _source, _target = _nodes.alias("source_node"), _nodes.alias("target_node")
 _tie = (_edges.c.key, _edges.c.source, _edges.c.relation, _edges.c.target, _edges.c.probability)
 _ends = (_source.c.type.label("source_type"), _target.c.type.label("target_type"))
-_in_relation = (
+_all_ties = (
     select(*_tie, *(type_coerce(moment, BigInteger).label(moment.name) for moment in _moments), *_ends)
     .join(_source, _source.c.key == _edges.c.source)
     .join(_target, _target.c.key == _edges.c.target)
-    .where(_edges.c.relation.in_(_labels))
     .limit(MOST)
 )
-_from = _in_relation.where(_edges.c.source.in_(_keys))
-_to = _in_relation.where(_edges.c.target.in_(_keys))
-_between = _from.where(_edges.c.target.in_(_others))
 _latest = select(_edges.c.key).order_by(_edges.c.known_since.desc()).limit(MOST)
-_latest_in = _in_relation.where(_edges.c.key.in_(_latest))
+_PLACES = {
+    "from": _edges.c.source.in_(_keys),
+    "to": _edges.c.target.in_(_keys),
+    "between": and_(_edges.c.source.in_(_keys), _edges.c.target.in_(_others)),
+    "lately": _edges.c.key.in_(_latest),
+}
+_of_relations = {name: _all_ties.where(place, _edges.c.relation.in_(_labels)) for name, place in _PLACES.items()}
+_of_offices = {
+    name: _all_ties.where(place, _edges.c.relation.like("%\\_OF\\_%\\_OF", escape="\\"))
+    for name, place in _PLACES.items()
+}
 _whole = select(_edges).where(_edges.c.key.in_(_keys))
 _of_type = (
     select(_nodes.c.key, _nodes.c.type, _nodes.c.name)
@@ -129,15 +135,24 @@ def ties(
     sources: Collection[int] | None = None,
     targets: Collection[int] | None = None,
 ) -> list[Tie]:
-    """Return the edges of these relations from some nodes, to some, or between them; without either, the newest."""
+    """Return the edges of these relations from some nodes, to some, or between them; without either, of the newest.
+
+    With a relation that ends with "_" come those of offices for something: HEAD_OF_DESIGN_OF.
+    """
     given: dict[str, Any] = {"relations": sorted(relations)}
-    if sources is not None and targets is not None:
-        chosen, given["keys"], given["others"] = _between, list(sources), list(targets)
-    elif sources is not None or targets is not None:
-        chosen, given["keys"] = (_from, list(sources)) if sources is not None else (_to, list(targets or ()))
-    else:
-        chosen = _latest_in
-    return [Tie(*row) for row in connection.execute(chosen, given)]
+    match sources, targets:
+        case None, None:
+            place = "lately"
+        case _, None:
+            place, given["keys"] = "from", list(sources or ())
+        case None, _:
+            place, given["keys"] = "to", list(targets or ())
+        case _:
+            place, given["keys"], given["others"] = "between", list(sources or ()), list(targets or ())
+    rows = connection.execute(_of_relations[place], given).all()
+    if any(name.endswith("_") for name in relations):
+        rows = [*rows, *connection.execute(_of_offices[place], given)]
+    return list(dict.fromkeys(Tie(*row) for row in rows))
 
 
 def edges(connection: Connection, keys: Sequence[int]) -> dict[int, Edge]:

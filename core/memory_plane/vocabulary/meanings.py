@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import NamedTuple
 
@@ -14,7 +15,10 @@ _NO_OFFICE = frozenset({"FOUNDER", "PARTNER", "OWNER"})
 
 
 class Way(NamedTuple):
-    """A relation to look along; `forward`: what is sought is its source; `targets`: types of its target, None = any."""
+    """A relation to look along; `forward`: what is sought is its source; `targets`: types of its target, None = any.
+
+    A relation that ends with "_" stands for all that begin so: HEAD_OF_DESIGN_OF.
+    """
 
     relation: str
     forward: bool
@@ -66,6 +70,16 @@ def offices() -> tuple[str, ...]:
 
 
 @cache
+def _office() -> re.Pattern[str]:
+    return re.compile(f"({'|'.join(offices())})(_.+_OF)?")
+
+
+def is_office(relation: str) -> bool:
+    """Return whether a relation is an office, also one for something: CTO_OF, HEAD_OF_DESIGN_OF."""
+    return _office().fullmatch(relation) is not None
+
+
+@cache
 def attributes() -> dict[Words, tuple[Attribute, ...]]:
     """Return what something has by its words; a title is had by whom it is held at."""
     found: dict[Words, list[Attribute]] = {}
@@ -90,7 +104,8 @@ def keys_of(way: Way) -> frozenset[str]:
 def _ways(relation: str) -> tuple[Way, ...]:
     """The table says how one looks from the owner: "<" = the owner is the target."""
     if relation == "title":
-        return (Way("HAS_ROLE", forward=False), *(Way(office, forward=False) for office in offices()))
+        names = (name for office in offices() for name in (office, f"{office}_"))
+        return (Way("HAS_ROLE", forward=False), *(Way(name, forward=False) for name in names))
     name = relation.lstrip("<=")
     if relation.startswith("="):
         return Way(name, forward=True), Way(name, forward=False)
@@ -106,7 +121,8 @@ def including(way: Way) -> tuple[Way, ...]:
     found = [way]
     for one in _meanings().get(way.relation, ("", ""))[1].split():
         relation, _, type_ = one.partition(":")
-        names = [name for name in offices() if name.removesuffix("_OF") not in _NO_OFFICE]
+        held = (name for name in offices() if name.removesuffix("_OF") not in _NO_OFFICE)
+        names = [name for office in held for name in (office, f"{office}_")]
         targets = frozenset({type_}) if type_ else None
         found += [Way(name, way.forward, targets) for name in (names if relation == "title" else [relation])]
     if backwards(way.relation) == way.relation:
