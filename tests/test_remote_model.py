@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from threading import Thread
+from time import monotonic
 from typing import Any
 
 import httpx
@@ -213,6 +217,31 @@ def test_answer_that_drips_ends_with_the_deadline(pauses: list[float]) -> None:
     with pytest.raises(ModelUnavailable, match=r"did not answer within 0\.05 s|DecodingError"):
         model.ask("/v1/ask", {}, lambda said: said)
     assert Dripping.given
+    model.close()
+
+
+def test_headers_that_drip_end_with_the_deadline() -> None:
+    def drip(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection, suppress(OSError):
+            connection.sendall(b"HTTP/1.1 200 OK\r\nx-slow: ")
+            connection.settimeout(0.02)
+            while True:
+                with suppress(TimeoutError):
+                    connection.recv(65536)
+                connection.sendall(b"x")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        dripping = Thread(target=drip, args=(listening,))
+        dripping.start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        model = RemoteModel(Endpoint(url=url, deadline=0.2), Spending(None, 1000))
+        began = monotonic()
+        with pytest.raises(ModelUnavailable, match=r"did not answer within 0\.2 s"):
+            model.ask("/v1/ask", {}, lambda said: said)
+        assert monotonic() - began < 3
+        dripping.join(10)
+        assert not dripping.is_alive()
     model.close()
 
 

@@ -18,7 +18,7 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from ipaddress import ip_address
 from math import isfinite
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -42,6 +42,7 @@ LARGEST = 4_000_000
 """Bytes of an answer."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
+_GRACE = 0.25
 _OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _BUSY, _TIMEOUT, _BROKEN = 200, 401, 403, 404, 429, 408, 500
 _BLAMED = frozenset({400, _TIMEOUT, 413, 422, _BROKEN})
 _SLUG = re.compile(r"[a-z][a-z_]{0,39}")
@@ -89,9 +90,10 @@ class RemoteModel:
         self._resting: tuple[float, ModelUnavailable] | None = None
 
     def close(self) -> None:
-        """Close the connections; a second call does nothing."""
-        if "_http" in vars(self):
-            self._http.close()
+        """Close the connections; a second call does nothing, and a question opens new ones."""
+        client = vars(self).pop("_http", None)
+        if client is not None:
+            client.close()
 
     def ask(self, path: str, question: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         """Post a question and return what `read` makes of the answer; the same question is answered from memory.
@@ -162,7 +164,7 @@ class RemoteModel:
         import httpx
 
         try:
-            reply = self._repeated(method, path, content)
+            reply = self._in_time(method, path, content)
         except httpx.TimeoutException as error:
             blames = isinstance(error, httpx.ReadTimeout)
             raise self._failed(f"did not answer within {self.endpoint.deadline:g} s", blames=blames) from None
@@ -175,6 +177,28 @@ class RemoteModel:
             return json.loads(reply.body)
         except (ValueError, RecursionError):
             raise self._failed("gave no usable answer: it is not JSON", blames=True) from None
+
+    def _in_time(self, method: str, path: str, content: bytes | None) -> _Reply:
+        """Give up with the deadline: nothing else bounds the look-up of a name, or headers that drip."""
+        import httpx
+
+        said: list[_Reply | Exception] = []
+
+        def run() -> None:
+            try:
+                said.append(self._repeated(method, path, content))
+            except (httpx.HTTPError, httpx.InvalidURL, OSError, RuntimeError, ValueError) as error:
+                said.append(error)
+
+        thread = Thread(target=run, name=f"a request to {_shown(self.endpoint.url)}", daemon=True)
+        thread.start()
+        thread.join(self.endpoint.deadline + _GRACE)
+        if thread.is_alive():
+            self.close()  # so that the thread ends too
+            raise httpx.ReadTimeout("nothing came in time")
+        if isinstance(said[0], Exception):
+            raise said[0]
+        return said[0]
 
     def _repeated(self, method: str, path: str, content: bytes | None) -> _Reply:
         end = time.monotonic() + self.endpoint.deadline
