@@ -445,6 +445,20 @@ def test_deferred_plugin_is_told_what_was_decided_and_what_others_say(make_plane
     assert ("Ann", True, (), False) in known
 
 
+def test_deferred_plugin_that_came_later_is_asked_about_the_past_when_all_is_derived_anew(
+    make_plane: MakePlane,
+) -> None:
+    with make_plane(NamesPlugin()) as plane:
+        plane.post("Ann met Bob", agent="muse")
+    plugin = RemotePlugin()
+    plane = make_plane(NamesPlugin(), plugin)
+    assert plane.ingest().enriched == 0
+    for _ in range(2):
+        plane.rebuild(rederive=True)
+        plane.ingest()
+    assert plugin.asked == ["Ann met Bob"]
+
+
 class SecondReadingPlugin(Plugin):
     """Finds after the write that the first name leads the last, and says again what was found at once."""
 

@@ -161,7 +161,8 @@ class Pipeline:
     def rederive(self, progress: Callable[[int, int], None]) -> Iterator[str]:
         """Ask the inline plugins about every memory again, oldest first; yield the ids where the answer changed.
 
-        The graph must be empty of derivations: each memory meets the graph as the ones before it left it.
+        The graph must be empty of derivations: each memory meets the graph as the ones before it left it. Deferred
+        plugins get in their queue what they have not answered yet.
         """
         with self._database.reading() as connection:
             rows = log.memories(connection)
@@ -182,6 +183,8 @@ class Pipeline:
                 if derivations.visible(connection, seq, memory):
                     derivations.apply_all(connection, seq)
                 enrichment.done(connection, enrichment.INLINE, seq)
+                said = {plugin for plugin, _, rank, _ in before if rank}
+                enrichment.put(connection, seq, [name for name in self._plugins.deferred if name not in said])
                 changed = before != list(derivations.answers(connection, seq))
             progress(done, len(rows))
             if changed:
