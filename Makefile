@@ -51,7 +51,7 @@ LONGER := $(patsubst %,tests/test_%.py,api_schema convergence import import_driv
 drill: $(DEV_STAMP)
 	DRILL=long $(PY) -m pytest -v --durations=0 tests/drills tests/faults tests/fleet $(LONGER) $(ARGS)
 
-CLIENT_TESTS := real_clients real_turns codex_turns goose_turns grok_turns instinct_turns conformance
+CLIENT_TESTS := real_clients real_turns codex_turns goose_turns grok_turns instinct_turns conformance mermaid
 # Most systems carry a Node.js older than 22; the wheel of it needs no root and no second package manager.
 test-clients: export PATH := $(CURDIR)/.clients/node/bin:$(PATH)
 test-clients: $(DEV_STAMP)

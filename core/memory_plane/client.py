@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -32,11 +32,12 @@ from memory_plane.errors import (
     StoreBusy,
     StoreError,
 )
+from memory_plane.graphs import GraphReads
 from memory_plane.operations import FORGET, agent_id, record_of
 from memory_plane.replica import FILE, PAGES, Replica
 from memory_plane.reports import Loss, Stats, Status
 from memory_plane.settings import Settings
-from memory_plane.types import Answer, Fact, Graph, Memory, OpenItem, Operation, Pulse, Recall, Receipt, Thought, View
+from memory_plane.types import Answer, Fact, Memory, OpenItem, Operation, Pulse, Recall, Receipt, Thought, View
 from memory_plane.views import write_views
 from memory_plane.writes import Moment, Writes, moment
 
@@ -57,7 +58,7 @@ FLUSH_EVERY = 30.0
 """Seconds between two tries to send what waits, in a process that lives on, and between two copies of the replica."""
 
 
-class Client(Writes):
+class Client(Writes, GraphReads):
     """Reads and writes a memory with the methods of `Plane`; close it, or use it as a context manager.
 
     A write never raises and is never lost: its receipt says `stored`, `duplicate`, `queued (n waiting)` or `refused`.
@@ -247,27 +248,18 @@ class Client(Writes):
         subject: str | None = None,
         key: str | None = None,
         as_of: Moment | None = None,
+        known_at: Moment | None = None,
         history: bool = False,
         limit: int = 200,
     ) -> list[Fact]:
         """Return facts, newest first: the current ones, those that held `as_of` a time, or the whole `history`."""
-        asked = {"subject": subject, "key": key, "as_of": as_of, "history": history, "limit": limit}
+        times = {"as_of": as_of, "known_at": known_at}
+        asked = {"subject": subject, "key": key, **times, "history": history, "limit": limit}
         found: list[Fact] = self._ask("facts", **asked)
         return found
 
-    def graph(
-        self,
-        *,
-        agent: str | None = None,
-        min_attention: float = 0.0,
-        about: str | None = None,
-        as_of: Moment | None = None,
-        limit: int = 40,
-    ) -> Graph:
-        """Return at most `limit` edges; see `Plane.graph`. The copy for offline reads holds no graph."""
-        asked = {"agent": agent, "min_attention": min_attention, "about": about, "as_of": as_of, "limit": limit}
-        found: Graph = self._ask("graph", **asked)
-        return found
+    def _read_graph(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        return self._ask(name, **arguments)
 
     def get(self, id: str) -> dict[str, Any] | None:
         """Return the operation with this id as JSON holds it, also a queued one; None if unknown."""
@@ -357,7 +349,7 @@ class Client(Writes):
             if read is None or not replica.known or not isinstance(error, HubUnreachable | StoreBusy):
                 raise
             self.trouble = str(error)
-            for time in {"since", "until", "as_of"} & arguments.keys():
+            for time in {"since", "until", "as_of", "known_at"} & arguments.keys():
                 arguments[time] = moment(time, arguments[time])
             return read(replica, **arguments)
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
@@ -18,9 +19,10 @@ from memory_plane import arrivals, intake, models, schema, spool
 from memory_plane.database import Database
 from memory_plane.errors import Refused, StoreError
 from memory_plane.failures import FailureLog
+from memory_plane.graphs import MOST, READS, GraphReads
 from memory_plane.operations import memory_of, record_of
 from memory_plane.purge import Purge
-from memory_plane.recall import graph, search, state, stats
+from memory_plane.recall import search, state, stats
 from memory_plane.recall.snapshot import MemorySnapshot
 from memory_plane.reports import Changes, IngestReport, Loss, RebuildReport, Stats, Status
 from memory_plane.settings import Settings
@@ -32,7 +34,6 @@ from memory_plane.types import (
     Answer,
     Event,
     Fact,
-    Graph,
     Memory,
     OpenItem,
     Operation,
@@ -52,15 +53,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
-MOST = 10_000
-"""How many entries one read returns at most."""
 LONGEST_ID = 36
 """How many characters an id has, with its dashes."""
 Watcher = Callable[[Sequence[Operation], Sequence[Receipt]], None]
 """Is told of each batch that this process wrote, in the writer's thread and after the commit; it must not raise."""
 
 
-class Plane(Writes):
+class Plane(Writes, GraphReads):
     """Reads and writes one memory; close it, or use it as a context manager.
 
     Every write returns a `Receipt` and raises nothing: `refused` says why. Reads raise `StoreError` when the database
@@ -342,42 +341,29 @@ class Plane(Writes):
         subject: str | None = None,
         key: str | None = None,
         as_of: Moment | None = None,
+        known_at: Moment | None = None,
         history: bool = False,
         limit: int = 200,
     ) -> list[Fact]:
-        """Return facts, newest first: the current ones, those that held `as_of` a time, or the whole `history`."""
-        _check_limit(limit)
-        at = moment("as_of", as_of)
-        with self.database.reading() as connection:
-            found = state.facts(connection, subject=subject, key=key, as_of=at, history=history, limit=limit)
-        return list(found)
+        """Return facts, newest first: the current ones, those that held `as_of` a time, or the whole `history`.
 
-    def graph(
-        self,
-        *,
-        agent: str | None = None,
-        min_attention: float = 0.0,
-        about: str | None = None,
-        as_of: Moment | None = None,
-        limit: int = 40,
-    ) -> Graph:
-        """Return at most `limit` edges: around a node (`about` = name, slug or id), of what an agent should care
-        about, or the newest ones; `as_of` shows the graph as it was known and true at a time.
+        `known_at` answers as if nothing had been written after that time.
         """
         _check_limit(limit)
-        if not 0 <= min_attention <= 1:
-            raise Refused(f"min_attention: {min_attention:g} is not within 0 to 1")
-        at = moment("as_of", as_of) or datetime.now(UTC)
+        times = {"as_of": moment("as_of", as_of), "known": moment("known_at", known_at)}
         with self.database.reading() as connection:
-            if about is not None:
-                return graph.around(connection, graph.find(connection, about), at, limit)
-            if agent is None:
-                edges = graph.newest(connection, at, limit)
-                nodes = {node.id: node for edge in edges for node in (edge.source, edge.target)}
-                return Graph(nodes=tuple(nodes.values()), edges=edges)
-            found = graph.attended(connection, agent, min_attention, at, limit)
-            heard = state.attended(connection, agent, minimum=min_attention, limit=limit)
-            return Graph(nodes=found.nodes, edges=found.edges, attention=heard)
+            return list(state.facts(connection, subject=subject, key=key, history=history, limit=limit, **times))
+
+    def _read_graph(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        if name == "visualize":
+            lines = self._drawn(arguments)
+            return chain([next(lines)], lines)  # what is wrong with the arguments is told at once
+        with self.database.reading() as connection:
+            return READS[name](connection, self.settings, **arguments)
+
+    def _drawn(self, arguments: Mapping[str, Any]) -> Iterator[str]:
+        with self.database.reading() as connection:
+            yield from READS["visualize"](connection, self.settings, **arguments)
 
     def get(self, id: str) -> dict[str, Any] | None:
         """Return the operation with this id as JSON holds it, with its `state` if it is a memory; None if unknown."""
@@ -497,6 +483,8 @@ class Plane(Writes):
                 thoughts_by_kind=stats.thoughts_by_kind(connection),
                 nodes_by_type=stats.nodes_by_type(connection),
                 edges_by_relation=stats.edges_by_relation(connection),
+                nodes_by_origin=stats.nodes_by_origin(connection),
+                most_linked=stats.most_linked(connection),
                 answers_by_plugin=stats.answers_by_plugin(connection),
                 bytes=self.database.size(),
             )

@@ -31,6 +31,10 @@ ANSWERS: Mapping[str, Any] = {
     "held": list[types.Memory],
     "facts": list[types.Fact],
     "graph": types.Graph,
+    "path": types.Trail,
+    "search": list[types.Node],
+    "communities": list[types.Community],
+    "visualize": str,
     "status": reports.Status,
     "stats": reports.Stats,
     "find": list[str],
@@ -142,7 +146,7 @@ class Hub:
             return None
         if response.is_error:
             raise Refused(_error(response))
-        return response.text if name == "page" else self._read(ANSWERS[name], response)
+        return response.text if name in ("page", "visualize") else self._read(ANSWERS[name], response)
 
     def changes(self, since: str | None = None, *, peer: str | None = None, limit: int = 500) -> Changes:
         """Return what it has to tell; see `Plane.changes`."""

@@ -89,17 +89,19 @@ class Replica:
         subject: str | None = None,
         key: str | None = None,
         as_of: datetime | None = None,
+        known_at: datetime | None = None,
         history: bool = False,
         limit: int = 200,
     ) -> list[Fact]:
         """Return the values that hold; the history is not in the copy."""
-        at = as_of or self._now
+        at = as_of or known_at or self._now
         chosen = [
             one
             for one in self._facts.values()
             if (subject is None or folded(one.subject) == folded(subject))
             and (key is None or folded(one.key) == folded(key))
             and one.valid_from <= at
+            and one.created_at <= (known_at or one.created_at)
             and (one.valid_until is None or at < one.valid_until)
         ]
         chosen.sort(key=lambda one: (one.created_at, one.id), reverse=True)

@@ -42,7 +42,8 @@ class Status:
 class Stats:
     """What the memory is made of; `bytes` is the size of the database with its log, 0 for a server.
 
-    `answers_by_plugin`: about how many memories each plugin had something to say.
+    `answers_by_plugin`: about how many memories each plugin had something to say. `nodes_by_origin`: whose words the
+    names are; `most_linked`: the nodes with most edges, by their slugs.
     """
 
     operations_by_agent: Mapping[str, int]
@@ -51,6 +52,8 @@ class Stats:
     edges_by_relation: Mapping[str, int]
     bytes: int
     answers_by_plugin: Mapping[str, int] = field(default_factory=dict)
+    nodes_by_origin: Mapping[str, int] = field(default_factory=dict)
+    most_linked: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

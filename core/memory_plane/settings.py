@@ -174,6 +174,8 @@ class Settings(_Section):
     client: ClientSettings = field(default_factory=ClientSettings)
     sync: SyncSettings = field(default_factory=SyncSettings)
     hold_external: bool = False
+    min_confidence: float = field(default=0.0, metadata={"ge": 0, "le": 1})
+    max_hops: int = field(default=5, metadata={"ge": 1, "le": 10})
     attention_threshold: float = field(default=0.5, metadata={"ge": 0, "le": 1})
     stale_after_minutes: int = field(default=60, metadata={"gt": 0})
     timezone: Annotated[str, _Through(_zone)] | None = None

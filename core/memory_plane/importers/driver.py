@@ -11,10 +11,10 @@ from uuid import uuid5
 
 from memory_plane import __version__
 from memory_plane.errors import MemoryPlaneError
+from memory_plane.graphs import MOST
 from memory_plane.importers.files import Files, readable
 from memory_plane.importers.item import Entry, Kind, Skipped
 from memory_plane.operations import record_of
-from memory_plane.plane import MOST
 from memory_plane.types import NAMESPACE, Operation, Receipt
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, select
+from sqlalchemy import Connection, Table, func, select, union_all
 
 from memory_plane import models
+from memory_plane.recall import graph
 
 
 def rows(connection: Connection, table: Table) -> int:
@@ -43,6 +44,22 @@ def edges_by_relation(connection: Connection) -> dict[str, int]:
 def answers_by_plugin(connection: Connection) -> dict[str, int]:
     """Return about how many memories each plugin had something to say."""
     return _counted(connection, models.derivations.c.plugin)
+
+
+def nodes_by_origin(connection: Connection) -> dict[str, int]:
+    """Return how many nodes are named in whose words."""
+    return _counted(connection, models.graph_nodes.c.origin)
+
+
+def most_linked(connection: Connection, limit: int = 10) -> dict[str, int]:
+    """Return the nodes with most edges, by their slugs."""
+    edges = models.graph_edges.c
+    ends = union_all(select(edges.source.label("node")), select(edges.target.label("node"))).subquery()
+    total = func.count()
+    chosen = select(ends.c.node, total).group_by(ends.c.node).order_by(total.desc(), ends.c.node).limit(limit)
+    rows = connection.execute(chosen).all()
+    nodes = graph.nodes(connection, [row.node for row in rows])
+    return {nodes[key].slug: count for key, count in rows}
 
 
 def _counted(connection: Connection, column: Any) -> dict[str, int]:

@@ -39,11 +39,20 @@ _SECTIONS = (
             "pulse": "Show what is going on now.",
             "ask": "Answer a question in plain words.",
             "recall": "Search the memory.",
-            "graph": "Show people, projects and how they are linked.",
             "facts": "List what is true now, or was.",
             "items": "List the open items.",
             "held": "List what is held back.",
             "get": "Show one operation by its id.",
+        },
+    ),
+    Section(
+        "Graph",
+        f"{__name__}.graphs",
+        {
+            "graph": "Show people, projects and how they are linked.",
+            "path": "Show how two names hang together.",
+            "search": "Find people, projects and things by their names.",
+            "visualize": "Write the graph for a program that draws it.",
         },
     ),
     Section(

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -32,8 +30,7 @@ from memory_plane.surfaces.cli.options import (
     project_option,
     read_text,
 )
-from memory_plane.surfaces.cli.output import on_terminal, print_json, print_pairs, print_table, progress
-from memory_plane.surfaces.cli.text import clean_json
+from memory_plane.surfaces.cli.output import on_terminal, print_json, print_pairs, print_table, progress, write_lines
 from memory_plane.types import NAMESPACE, Receipt
 
 if TYPE_CHECKING:
@@ -179,31 +176,7 @@ def export(session: Session, output: str | None) -> None:
     """Write the whole memory as JSON lines: the same memory gives the same bytes."""
     to_file = output not in (None, "-")
     with progress("Exporting", shown=to_file or not on_terminal()) as advance:
-        lines = session.plane.export(advance)
-        if to_file:
-            _write_file(Path(str(output)), lines)
-        else:
-            _write_stdout(lines)
-
-
-def _write_stdout(lines: Iterable[str]) -> None:
-    terminal = on_terminal()
-    for line in lines:
-        sys.stdout.buffer.write((clean_json(line) if terminal else line).encode() + b"\n")
-
-
-def _write_file(path: Path, lines: Iterable[str]) -> None:
-    """Write beside the file and put it in place when it is whole."""
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(line + "\n" for line in lines)
-            Path(name).replace(path)
-        finally:
-            Path(name).unlink(missing_ok=True)
-    except OSError as error:
-        raise click.ClickException(f"cannot write {str(path)!r}: {error.strerror}") from None
+        write_lines(session.plane.export(advance), output)
 
 
 @click.command(epilog=examples("backup", "backup --keep 7", "backup /mnt/usb/memory.db"))

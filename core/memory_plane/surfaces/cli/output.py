@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -84,6 +85,16 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, emp
         _print_aligned([list(headers), *cells])
 
 
+def write_lines(lines: Iterable[str], output: str | None) -> None:
+    """Write lines to a file, put in place when it is whole, or to stdout."""
+    if output in (None, "-"):
+        terminal = on_terminal()
+        for line in lines:
+            sys.stdout.buffer.write((clean_json(line) if terminal else line).encode() + b"\n")
+    else:
+        _write_file(str(output), lines)
+
+
 def on_terminal() -> bool:
     """Whether a person is looking at stdout."""
     return sys.stdout.isatty()
@@ -108,6 +119,23 @@ def progress(label: str, *, shown: bool = True) -> Iterator[Progress]:
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _write_file(output: str, lines: Iterable[str]) -> None:
+    import tempfile
+    from pathlib import Path
+
+    path = Path(output)
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(line + "\n" for line in lines)
+            Path(name).replace(path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {str(path)!r}: {error.strerror}") from None
 
 
 def _cell(value: object) -> str:

@@ -20,7 +20,6 @@ from memory_plane.surfaces.cli.times import Moment
 
 if TYPE_CHECKING:
     from memory_plane.surfaces.cli.session import Session
-    from memory_plane.types import Graph
 
 
 @click.command(epilog=examples("pulse", "pulse --json"))
@@ -91,69 +90,11 @@ def recall(session: Session, query: str, as_json: bool, **values: Any) -> None:
         click.echo(f"more: --cursor {found.cursor}", err=True)
 
 
-@click.command(
-    epilog=examples("graph", "graph --about Alice", "graph --agent muse --min-attention 0.5 --as-of 2026-10-01")
-)
-@click.option("--agent", metavar="NAME", help="What matters to this agent.")
-@click.option("--about", metavar="NAME", help="What is around this name.")
-@click.option(
-    "--min-attention", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="How much it matters."
-)
-@click.option("--as-of", type=Moment(end=True), help="As it was then.")
-@limit_option(40)
-@json_option
-@pass_session
-def graph(session: Session, as_json: bool, **values: Any) -> None:
-    """Show people, projects and things, and how they are linked."""
-    found = session.client.graph(**given(**values))
-    if as_json:
-        print_json(found)
-    else:
-        _print_graph(session, found)
-
-
-def _print_graph(session: Session, found: Graph) -> None:
-    if not (found.nodes or found.attention):
-        click.echo("nothing in the graph", err=True)
-    if found.edges:
-        _print_edges(session, found)
-    linked = {node.id for edge in found.edges for node in (edge.source, edge.target)}
-    alone = [(node.name, node.type, node.origin, node.slug) for node in found.nodes if node.id not in linked]
-    if alone:
-        click.echo()
-        print_table(("NAME", "TYPE", "ORIGIN", "SLUG"), alone, empty="")
-    if found.attention:
-        click.echo()
-        print_table(
-            ("SCORE", "WHEN", "AGENT", "REASON", "TEXT"),
-            ((t.attention, session.local(t.created_at), t.agent, t.reason, t.text) for t in found.attention),
-            empty="",
-        )
-
-
-def _print_edges(session: Session, found: Graph) -> None:
-    print_table(
-        ("SOURCE", "RELATION", "TARGET", "SURE", "BY", "ORIGIN", "SINCE"),
-        (
-            (
-                e.source.name,
-                e.relation,
-                e.target.name,
-                e.probability,
-                e.method,
-                e.origin,
-                session.local(e.valid_from or e.known_since),
-            )
-            for e in found.edges
-        ),
-        empty="",
-    )
-
-
 @click.command(epilog=examples("facts", 'facts "Alice Moreau"', "facts website --key deploy_day --history"))
 @click.argument("subject", required=False)
 @click.option("--key", metavar="NAME", help="Only this key.")
 @click.option("--as-of", type=Moment(end=True), help="What was true then.")
+@click.option("--known-at", type=Moment(end=True), help="As if nothing had been written later.")
 @click.option("--history", is_flag=True, help="Show replaced values too.")
 @limit_option(200)
 @json_option

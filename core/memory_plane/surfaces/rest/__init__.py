@@ -6,6 +6,7 @@ from starlette.routing import BaseRoute
 
 from memory_plane.plane import Plane
 from memory_plane.surfaces.limits import Growth
+from memory_plane.surfaces.rest.graphs import graphs
 from memory_plane.surfaces.rest.reads import reads
 from memory_plane.surfaces.rest.webhooks import webhooks
 from memory_plane.surfaces.rest.writes import writes
@@ -15,4 +16,5 @@ __all__ = ["routes"]
 
 def routes(plane: Plane, growth: Growth) -> list[BaseRoute]:
     """Return the endpoints below `/api`, and that of webhooks."""
-    return [*reads(plane).routes, *writes(plane, growth).routes, *webhooks(plane, growth).routes]
+    read = (*reads(plane).routes, *graphs(plane).routes)
+    return [*read, *writes(plane, growth).routes, *webhooks(plane, growth).routes]

@@ -10,10 +10,11 @@ from pydantic import BaseModel
 
 from memory_plane import types
 from memory_plane.errors import Refused
-from memory_plane.plane import LONGEST_ID, MOST, Plane
+from memory_plane.graphs import MOST
+from memory_plane.plane import LONGEST_ID, Plane
 from memory_plane.reports import Loss, Stats, Status
 from memory_plane.surfaces.rest.wire import ERRORS, FORBIDDEN, Answer, bearer, known_parameters, master_only, told
-from memory_plane.types import Fact, Graph, Memory, OpenItem, Pulse, Recall, Thought
+from memory_plane.types import Fact, Memory, OpenItem, Pulse, Recall, Thought
 
 MOST_TOLD = 500
 """How many operations one answer tells another machine at most."""
@@ -115,22 +116,12 @@ def _lists(router: APIRouter, plane: Plane) -> None:
         subject: Words = None,
         key: Words = None,
         as_of: Time = None,
+        known_at: Time = None,
         history: Annotated[bool, Query(description="older values too")] = False,
         limit: Limit = 200,
     ) -> list[Fact]:
         """Facts, newest first: the current ones, those that held `as_of` a time, or the whole `history`."""
-        return plane.facts(subject=subject, key=key, as_of=as_of, history=history, limit=limit)
-
-    @router.get("/graph")
-    def graph(
-        agent: Agent = None,
-        min_attention: Annotated[float, Query(json_schema_extra={"minimum": 0, "maximum": 1})] = 0.0,
-        about: Annotated[str | None, Query(description="a name, slug or id", examples=["node:person:rob"])] = None,
-        as_of: Time = None,
-        limit: Limit = 40,
-    ) -> Graph:
-        """Edges around a node, of what an agent should care about, or the newest ones."""
-        return plane.graph(agent=agent, min_attention=min_attention, about=about, as_of=as_of, limit=limit)
+        return plane.facts(subject=subject, key=key, as_of=as_of, known_at=known_at, history=history, limit=limit)
 
 
 def _single(router: APIRouter, plane: Plane) -> None:

@@ -1,0 +1,73 @@
+"""Nodes by what they are called, or by what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import Connection, bindparam, func, select
+
+from memory_plane import models
+from memory_plane.prepared import Prepared
+from memory_plane.recall import graph
+from memory_plane.store.names import folded
+from memory_plane.types import Node
+
+MOST = 400
+"""How many nodes one search considers."""
+
+_nodes, _aliases, _mentions = models.graph_nodes, models.aliases, models.mentions
+_called = Prepared(
+    select(_aliases.c.node)
+    .where(_aliases.c.name == bindparam("name"))
+    .order_by(_aliases.c.part, _aliases.c.node)
+    .limit(MOST)
+)
+_beginning = Prepared(
+    select(_aliases.c.node)
+    .where(_aliases.c.name > bindparam("name"), _aliases.c.name < bindparam("end"))
+    .order_by(_aliases.c.name, _aliases.c.node)
+    .limit(MOST)
+)
+_named_by = (
+    select(_mentions.c.node, models.operations.c.id)
+    .join(models.operations, models.operations.c.seq == _mentions.c.seq)
+    .where(models.operations.c.id.in_(bindparam("ids", expanding=True)))
+)
+_kinds = select(_nodes.c.key).where(
+    _nodes.c.key.in_(bindparam("keys", expanding=True)), func.lower(_nodes.c.type) == bindparam("kind")
+)
+
+
+def called(connection: Connection, words: str) -> list[int]:
+    """Return the nodes that are called so, then those of which it is a part, then those whose names begin so."""
+    name = folded(words)
+    if not name:
+        return []
+    rows = [*_called.all(connection, name=name), *_beginning.all(connection, name=name, end=f"{name}\U0010ffff")]
+    return list(dict.fromkeys(row[0] for row in rows))
+
+
+def named_by(connection: Connection, ids: Sequence[str], words: str = "") -> list[int]:
+    """Return the nodes that memories name, in the order of the memories; with `words`, those called by one of them."""
+    place = {id: number for number, id in enumerate(ids)}
+    rows = connection.execute(_named_by, {"ids": list(ids)}).all() if ids else []
+    keys = list(dict.fromkeys(row.node for row in sorted(rows, key=lambda row: (place[row.id], row.node))))[:MOST]
+    if not words:
+        return keys
+    asked = set(folded(words).split())
+    nodes = graph.nodes(connection, keys)
+    return [key for key in keys if asked & _words(nodes[key])]
+
+
+def shown(connection: Connection, keys: Iterable[int], kind: str | None, limit: int) -> list[Node]:
+    """Return nodes in their order, of one type if that is given."""
+    found = list(dict.fromkeys(keys))[:MOST]
+    if kind:
+        fitting = set(connection.execute(_kinds, {"keys": found, "kind": kind.lower()}).scalars()) if found else set()
+        found = [key for key in found if key in fitting]
+    nodes = graph.nodes(connection, found[:limit])
+    return [nodes[key] for key in found[:limit]]
+
+
+def _words(node: Node) -> set[str]:
+    return {word for name in (node.name, *node.aliases) for word in folded(name).split()}
