@@ -360,6 +360,14 @@ def test_nothing_is_run_to_look_where_the_agents_file_tells(
 # --- two memories of one person ----------------------------------------------------------------------------------
 
 
+def shared(base: Path, home: Path) -> tuple[Edit, ...]:
+    return (
+        *everything(base, f"{home}/mp")[:3],
+        *everything(base, str(home))[4:6],
+        added(base / "state.json", f"{home}/mp"),
+    )
+
+
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("empty", [False, True])
 def test_two_memories_leave_in_any_order(
@@ -374,20 +382,32 @@ def test_two_memories_leave_in_any_order(
     before = tree(base.parent)
     homes = [tmp_path / "one", tmp_path / "other"]
 
-    def edits(home: Path) -> tuple[Edit, ...]:
-        return (
-            *everything(base, f"{home}/mp")[:3],
-            *everything(base, str(home))[4:6],
-            added(base / "state.json", f"{home}/mp"),
-        )
-
     for home in homes:
-        bird.edits = edits(home)
+        bird.edits = shared(base, home)
         result = run("setup", "--yes", "--take-over", at=home)
         assert result.exit_code == 0, result.output
     assert run("uninstall", "--yes", at=homes[first]).exit_code == 0
     assert tree(base.parent) != before
     assert run("uninstall", "--yes", at=homes[1 - first]).exit_code == 0
+    assert tree(base.parent) == before
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_memory_that_takes_over_again_comes_after_the_other(
+    run: Run, bird: BirdPlugin, base: Path, tmp_path: Path, tree: Tree, first: int
+) -> None:
+    (base / "settings.json").write_bytes(b'{"theme": "dark"}')
+    (base / "state.json").write_text(json.dumps({"servers": {"memory-plane": OWN}}))
+    before = tree(base.parent)
+    homes = [tmp_path / "one", tmp_path / "other"]
+    edits = [tuple(one for one in shared(base, home) if not isinstance(one, Copy)) for home in homes]
+    for number in (0, 1, 0):
+        bird.edits = edits[number]
+        assert run("setup", "--yes", "--take-over", at=homes[number]).exit_code == 0
+    run("uninstall", "--yes", at=homes[first])
+    bird.edits = edits[1 - first]
+    assert "Wren is connected" in run("doctor", at=homes[1 - first]).output
+    run("uninstall", "--yes", at=homes[1 - first])
     assert tree(base.parent) == before
 
 

@@ -41,6 +41,7 @@ def setup(planned: Plan, manifest: Manifest) -> None:
     going = [one for one in manifest.agents.get(planned.agent, ()) if one not in planned.records]
     with _all_or_nothing(manifest) as undo:
         before = [files.look(path) for path in dict.fromkeys(touched)]
+        _come_last(planned, going, manifest)
         # What is about to go is noted until it is gone: whoever is killed in between still knows all that is ours.
         manifest.agents[planned.agent] = (*going, *planned.records)
         for change in planned.changes:
@@ -77,7 +78,7 @@ def uninstall(planned: Plan, manifest: Manifest) -> list[str]:
         del manifest.agents[planned.agent]
     used = {_real(path) for records in manifest.agents.values() for one in records for path in _paths(one.edit)}
     left = {place: manifest.files.pop(place) for place in manifest.files.keys() - used}
-    complaints += _hand_on([one for one in gone if one.edit not in failed], left, planned, manifest)
+    complaints += _hand_on([one for one in gone if one.edit not in failed], left, planned.changes, manifest)
     for one in left.values():
         files.remove_folders(one.folders)
     # Where somebody else has changed a file, what is left of it is not what we made of it.
@@ -94,13 +95,44 @@ def _is_noted(change: Change, known: Mapping[str, FileRecord]) -> bool:
     return place in known and known[place].is_as_left(change.found.data)
 
 
+def _come_last(planned: Plan, going: Iterable[Record], manifest: Manifest) -> None:
+    """Where another memory had taken over from this one, which now takes over again, tell it that it came first."""
+    now = {one.key: (one.before, one.over) for one in planned.records}
+    again = [one for one in going if now.get(one.key, (one.before, one.over)) != (one.before, one.over)]
+    if not again:
+        return
+    touched = [files.look(path) for one in again if isinstance(one.edit, Call) for path in one.edit.touches]
+    left = {
+        place: manifest.files[place]
+        for place, data in (
+            (str(found.place), found.data) for found in (*(change.found for change in planned.changes), *touched)
+        )
+        if place in manifest.files and not manifest.files[place].is_as_left(data)
+    }
+    changes = [
+        replace(change, after=_without_ours(change, manifest))
+        for change in planned.changes
+        if str(change.found.place) in left
+    ]
+    for complaint in _hand_on(manifest.agents[planned.agent], left, changes, manifest):
+        raise Kept(complaint)
+    for found in touched:
+        if str(found.place) in left:  # what it holds now is what was there before this one
+            manifest.files.pop(str(found.place), None)
+
+
+def _without_ours(change: Change, manifest: Manifest) -> bytes | None:
+    records = [one for each in manifest.agents.values() for one in reversed(each)]
+    return plan.without(records, change.path, change.found.data)
+
+
 def _hand_on(
-    gone: Sequence[Record], left: Mapping[str, FileRecord], planned: Plan, manifest: Manifest
+    gone: Sequence[Record], left: Mapping[str, FileRecord], changes: Sequence[Change], manifest: Manifest
 ) -> Iterator[str]:
     """Tell other memories what was before this one; yield why one could not be told."""
     homes = [home for home in neighbours.others(manifest.home) if (home / NAME).is_file()]
     try:
-        renewed = neighbours.without(homes, manifest, gone, left, planned.changes)
+        renewed = neighbours.without(homes, manifest, gone, left, changes)
     except (Kept, MemoryPlaneError) as error:
         yield f"other memories do not know what was before this one: {error}"
         return
@@ -170,8 +202,7 @@ def _note(change: Change, manifest: Manifest) -> None:
     kept = known.before if known else manifest.keep(data)
     if known and not known.is_as_left(data):
         # Somebody has changed it since: what is ours is not part of what was there before.
-        records = [one for each in manifest.agents.values() for one in reversed(each)]
-        kept = manifest.keep(plan.without(records, change.path, data))
+        kept = manifest.keep(_without_ours(change, manifest))
     made = (*(known.folders if known else ()), *map(str, files.missing_folders(change.found.place)))
     manifest.files[place] = FileRecord(kept, (digest(data), digest(change.after)), tuple(dict.fromkeys(made)))
 
