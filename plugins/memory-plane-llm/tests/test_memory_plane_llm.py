@@ -299,13 +299,15 @@ def test_answer_that_is_no_object_is_told_and_local_stands(make_llm: MakePlane, 
     assert plane.status().waiting == 1
 
 
-def test_answer_in_a_fence_is_read(make_llm: MakePlane, server: Server) -> None:
+@pytest.mark.parametrize("around", ["```json\n{}\n```", "<think>if {{Maria}} …</think>\n{}", "Here it is: {}."])
+def test_answer_is_read_whatever_stands_around_it(make_llm: MakePlane, server: Server, around: str) -> None:
     said = answer(relation("Maria", "KNOWS", "Viktor"), Maria="Person", Viktor="Person")
-    server.answer = f"```json\n{json.dumps(said)}\n```"
-    plane = make_llm()
+    server.answer = around.format(json.dumps(said))
+    plane = make_llm(json_object=False)
     plane.post(COMPLEX, agent="muse")
     plane.ingest()
     assert ("Maria", "KNOWS", "Viktor", "llm") in edges(plane)
+    assert "response_format" not in server.requests[0][1]
 
 
 def test_server_that_is_away_costs_nothing_and_cap_stops_the_asking(make_llm: MakePlane, server: Server) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
@@ -40,6 +40,7 @@ class LlmSettings(PluginSettings):
     """Which texts a model is asked about, where it is, and what it may cost.
 
     `extractor`: none of them, those that rules do not read well, or all. `confidence`: how sure one is of the model.
+    `json_object`: whether the server can have a model write JSON alone.
     """
 
     model_config = SettingsConfigDict(env_prefix="MEMORY_PLANE_LLM_")
@@ -51,6 +52,7 @@ class LlmSettings(PluginSettings):
     confidence: float = Field(default=0.75, gt=0, le=1)
     timeout: float = Field(default=30.0, gt=0, le=300)
     daily_tokens: int = Field(default=1_000_000, ge=0)
+    json_object: bool = True
     allow_plain: bool = False
 
     @field_validator("api_key")
@@ -96,12 +98,16 @@ class LlmPlugin(Plugin):
             return ""
         return "every text is asked about" if self.settings.extractor == "llm" else complexity(memory, found)
 
+    def question(self, memory: Memory) -> dict[str, Any]:
+        """Return what is asked about a memory."""
+        return chat.question(self.settings.model, memory, json_object=self.settings.json_object)
+
     @hookimpl
     def extract(self, memory: Memory, found: Extraction) -> Extraction | None:
         """Ask what the text says, unless rules have read it well; an empty answer is one too, and counted."""
         if not self.asks(memory, found):
             return None
-        self.model, written = self.remote.ask(chat.PATH, chat.question(self.settings.model, memory), chat.read)
+        self.model, written = self.remote.ask(chat.PATH, self.question(memory), chat.read)
         return Reading(memory, found, self.settings.confidence).extraction(written)
 
     @hookimpl

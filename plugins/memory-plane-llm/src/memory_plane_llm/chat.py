@@ -19,7 +19,7 @@ TEXT = 8_000
 WRITER = "ME"
 """How the model is to call whoever wrote the text."""
 
-_FENCED = re.compile(r"\A\s*```\w*\s*(.*?)\s*```\s*\Z", re.DOTALL)
+_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
 @cache
@@ -39,8 +39,11 @@ def instructions() -> str:
     )
 
 
-def question(model: str, memory: Memory) -> dict[str, Any]:
-    """Return the request about a memory; words of other people are marked as theirs."""
+def question(model: str, memory: Memory, *, json_object: bool = True) -> dict[str, Any]:
+    """Return the request about a memory; words of other people are marked as theirs.
+
+    `json_object`: whether the server is told to let nothing else out of the model.
+    """
     whose = "other people" if memory.origin == "external" else "the user" if memory.origin == "user" else memory.agent
     note = {"words_of": whose, "written_on": memory.created_at.date().isoformat(), "note": redact(memory.text[:TEXT])}
     return {
@@ -49,25 +52,23 @@ def question(model: str, memory: Memory) -> dict[str, Any]:
             {"role": "system", "content": instructions()},
             {"role": "user", "content": json.dumps(note, ensure_ascii=False)},
         ],
-        "response_format": {"type": "json_object"},
+        **({"response_format": {"type": "json_object"}} if json_object else {}),
     }
 
 
 def read(said: Any) -> tuple[str, Mapping[str, Any]]:
-    """Return the model that answered and the object that it wrote; raise `Unusable` where there is none."""
+    """Return the model that answered and the object that it wrote, whatever stands around it, or raise `Unusable`."""
     try:
         content = said["choices"][0]["message"]["content"]
     except (TypeError, LookupError):
         raise Unusable("it has no message") from None
     if not isinstance(content, str):
         raise Unusable("its message has no text")
-    fenced = _FENCED.match(content)
+    content = _THOUGHTS.sub("", content)
     try:
-        written = json.loads(fenced[1] if fenced else content)
+        written = json.loads(content[content.find("{") : content.rfind("}") + 1])
     except (ValueError, RecursionError):
-        raise Unusable("its message is not JSON") from None
-    if not isinstance(written, dict):
-        raise Unusable("its message is no JSON object")
+        raise Unusable("its message is no JSON object") from None
     return tidy(said.get("model")), written
 
 

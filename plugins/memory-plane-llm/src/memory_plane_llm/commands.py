@@ -62,7 +62,7 @@ def _checked(plugin: LlmPlugin) -> dict[str, Any]:
     memory = Memory(id="", agent="memory-plane", kind="thought", text=_TEXT, created_at=datetime.now(UTC))
     began = perf_counter()
     try:
-        report["answered_by"], written = remote.ask(chat.PATH, chat.question(plugin.settings.model, memory), chat.read)
+        report["answered_by"], written = remote.ask(chat.PATH, plugin.question(memory), chat.read)
         report["milliseconds"] = round((perf_counter() - began) * 1000)
         found = Reading(memory, Extraction(), plugin.settings.confidence).extraction(written)
         report["found"] = [f"{one.subject.text} {one.relation} {one.object.text}" for one in found.claims]
