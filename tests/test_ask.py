@@ -121,6 +121,8 @@ def test_several_are_all_named_and_no_other(plane: Plane, question: str, names: 
         "What is the capital of France?",
         "What is Tom's favourite colour?",
         "Who works at Lumina or Hexatron?",
+        "Who is Priya last week?",
+        "How is Tom connected to Priya in March?",
         "",
         "?",
         "\x00",

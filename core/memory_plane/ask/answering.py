@@ -53,6 +53,11 @@ class Answering:
 
     def answer(self, form: Form) -> Answer | None:
         """Return the answer to a form."""
+        timeless = isinstance(form, About | Between | FactOf) or (
+            isinstance(form, Which) and not form.sought.conditions
+        )
+        if timeless and self.period is not None and self.period.kind != "as_of":
+            return None
         match form:
             case Which():
                 return self._which(form)

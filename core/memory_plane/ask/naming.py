@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
 from sqlalchemy import Connection
 
@@ -20,6 +21,8 @@ from memory_plane.vocabulary.meanings import attributes, kinds, question_phrases
 
 LONGEST_NAME = 6
 """How many words of a question are looked up as one name."""
+_TRIED = 12
+"""How many runs of words without meaning are tried as a name that was misspelt."""
 _SHORTEST = 5
 """A name of fewer letters than this is never taken for another."""
 _SHORT = 6
@@ -73,7 +76,7 @@ class Naming:
     def near(self, words: Sequence[Word]) -> Names:
         """Return names that words without meaning were meant for: other accents, or one slip of the pen."""
         found: Names = {}
-        for at, end in _runs(words):
+        for at, end in islice(_runs(words), _TRIED):
             text = self._text(words, at, end)
             name = self._nearest(text)
             nodes = knowledge.called(self.connection, name) if name else ()
