@@ -115,10 +115,16 @@ def _heard(integration: Integration, last: seen.Seen) -> Finding:
     if silent:
         told = f", only {' and '.join(heard)}" if heard else ""
         detail = f"{agent} is connected; no {' and no '.join(silent)} was heard yet{told}"
-        remedy = f"restart {agent}, take a turn, and look again, or have it asked: memory-plane doctor --ask"
+        remedy = f"{_first(integration)}, take a turn, and look again, or have it asked: memory-plane doctor --ask"
         return Finding(what=what, state="note", detail=detail, remedy=remedy)
     last_heard = f"; last heard: {', '.join(heard)}" if heard else ""
     return Finding(what=what, state="ok", detail=f"{agent} is connected{last_heard}")
+
+
+def _first(integration: Integration) -> str:
+    """Say what a person does before an agent can be heard: where its hooks wait for trust, a restart is not enough."""
+    by_hand = (one.remedy for one in integration.checks if isinstance(one, Check) and one.by_hand)
+    return next(by_hand, f"restart {integration.name}")
 
 
 def _by_hand(integration: Integration, last: seen.Seen) -> Finding:

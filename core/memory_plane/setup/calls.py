@@ -22,6 +22,9 @@ _UNDONE = "is not done, or no longer"
 LARGEST_JSON5 = 64 * 1024
 """Bytes of JSON5 that are read: its parser takes a second for some twenty thousand."""
 
+LINE = 200
+"""Characters of a command in a message."""
+
 SECONDS = 120.0
 """How long a command of an agent may take: some start a server, or look for an update."""
 
@@ -112,7 +115,7 @@ def passes(check: Check) -> str:
     code, said = _run(check.command, check.folder, None)
     if code == 0 and check.shows in said:
         return ""
-    return f"{_line(check.command)!r} does not show {check.shows!r}: {_last(said)}"
+    return f"{_last(said)} ({_line(check.command)!r} does not show {check.shows!r})"
 
 
 def _load(path: Path, data: bytes) -> Any:
@@ -183,7 +186,8 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def _line(command: Command) -> str:
-    return redact(" ".join((Path(command[0]).name, *command[1:])))[:200]
+    line = redact(" ".join((Path(command[0]).name, *command[1:])))
+    return line if len(line) <= LINE else f"{line[: LINE - 1]}…"
 
 
 def _last(said: str) -> str:

@@ -151,7 +151,9 @@ def _ask(plans: Sequence[Plan], yes: bool, as_json: bool) -> None:
         message = f"nobody can be asked {where}; give --yes, or --dry-run to look"
         raise click.UsageError(message, click.get_current_context())
     files, runs = sum(len(one.changes) for one in busy), sum(len(one.calls) for one in busy)
-    if not click.confirm(f"{len(busy)} agents, {files} files, {runs} commands. Do this?", err=True):
+    counts = (("agent", len(busy)), ("file", files), ("command", runs))
+    told = ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts if count)
+    if not click.confirm(f"{told}. Do this?", err=True):
         tell("nothing was changed")
         raise click.exceptions.Exit(1)
 
@@ -206,7 +208,8 @@ def _read_back(integrations: Sequence[Integration], report: Sequence[dict[str, A
 # --- telling -----------------------------------------------------------------------------------------------------
 
 
-def _show(plans: Iterable[Plan], found: dict[str, str]) -> None:
+def _show(plans: Sequence[Plan], found: dict[str, str]) -> None:
+    """Show all that would be done, and after it in a line for each agent which files that are."""
     for one in plans:
         at = f", found at {found[one.agent]}" if one.agent in found else ""
         click.secho(one_line(f"{one.name} ({one.agent}){at}"), bold=True)
@@ -223,6 +226,24 @@ def _show(plans: Iterable[Plan], found: dict[str, str]) -> None:
         if one.is_idle and not one.refused:
             click.echo("  nothing to change")
         click.echo()
+    busy = [one for one in plans if not one.is_idle]
+    for one in busy:
+        click.echo(one_line(f"{one.name}: {'; '.join(_touched(one))}"))
+    if busy:
+        click.echo()
+
+
+def _touched(planned: Plan) -> Iterator[str]:
+    """Yield which files of a plan are written, and which its commands change."""
+    if planned.changes:
+        yield ", ".join(_short(change.path) for change in planned.changes)
+    if touched := planned.touched():
+        yield f"by its commands {', '.join(_short(found.place) for found in touched)}"
+
+
+def _short(path: Path) -> str:
+    home = Path.home()
+    return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
 
 
 def _show_diff(diff: str) -> None:
@@ -264,10 +285,12 @@ def _finish(report: Sequence[dict[str, Any]], as_json: bool) -> None:
         for line in (*told["refused"], *told["notes"]):
             click.echo(f"  {one_line(line)}")
         for check in told["checks"]:
-            click.echo(
-                one_line(f"  {'ok' if check['passed'] else 'WRONG'}: {check['what']} {check['detail']}").rstrip()
-            )
-        for step in told["steps"]:
-            click.echo(f"  to do by hand: {one_line(step)}")
+            passed = "ok" if check["passed"] else "WRONG"
+            click.echo("  " + one_line(f"{passed}: {check['what']} {check['detail']}"))
+    steps = [] if as_json else [(told["agent"], step) for told in report for step in told["steps"]]
+    if steps:
+        click.echo("\nLeft to you:")
+    for agent, step in steps:
+        click.echo(f"  {agent}: {one_line(step)}")
     if any(told["state"] == "refused" or not all(one["passed"] for one in told["checks"]) for told in report):
         raise click.exceptions.Exit(1)
