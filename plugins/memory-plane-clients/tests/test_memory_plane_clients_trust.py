@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import sys
 from pathlib import Path
@@ -43,7 +44,10 @@ def check(home: Path, codex: str, answer: dict[str, Any]) -> Check:
     """Return our check of trust where Codex is a script that answers so."""
     program = home / "bin" / "codex"
     program.parent.mkdir()
-    program.write_text(f"#!{sys.executable}\nimport json, sys\nANSWER = {answer}\nMETHODS = {METHODS}\n{codex}")
+    script = program.with_suffix(".py")
+    script.write_text(f"import json, sys\nANSWER = {answer}\nMETHODS = {METHODS}\n{codex}")
+    # A first line that names an interpreter has no way to say that there is a space in its path.
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(script))} "$@"\n')
     program.chmod(stat.S_IRWXU)
     (found,) = [one for one in integration(home).checks if isinstance(one, Check) and one.by_hand]
     return found
@@ -65,7 +69,7 @@ def test_hooks_that_wait_for_trust_are_told_of(tmp_path: Path, status: dict[str,
     ours = [{"command": line, "enabled": True, "trustStatus": "trusted"} | status for line in lines]
     other = {"command": "other", "enabled": True, "trustStatus": "untrusted"}
     complaint = calls.passes(check(tmp_path, LISTENS, {"result": {"data": [{"cwd": "/", "hooks": [*ours, other]}]}}))
-    assert said in complaint
+    assert complaint.startswith(said)
     assert bool(said) == bool(complaint)
 
 
