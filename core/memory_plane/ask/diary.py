@@ -210,10 +210,11 @@ def changes(diary: Diary, about: list[int] | None, names: list[str] | None) -> A
     """Answer what has changed, within a day where the question does not say since when."""
     begin, end = diary.span(diary.now - _LATELY if about is None else EPOCH)
     found = [finding(edge) for edge in store.new_edges(diary.connection, begin, end, LINES * 2, about)]
-    facts = store.new_facts(diary.connection, begin, end, 200 if names else LINES)
-    if names is not None:
-        folded = {name.casefold() for name in names}
-        facts = [fact for fact in facts if fact.subject.casefold() in folded]
+    if names is None:
+        facts = store.new_facts(diary.connection, begin, end, LINES)
+    else:
+        held = {fact.id: fact for name in names for fact in state.facts(diary.connection, subject=name, history=True)}
+        facts = [fact for fact in held.values() if begin <= fact.created_at < end]
     found += [
         Finding(
             text=f"{plainly(fact.subject, 60, fact.origin)} {plainly(fact.key, 60, fact.origin)}: "

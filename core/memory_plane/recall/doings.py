@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, or_, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, and_, bindparam, func, or_, select
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -47,6 +47,25 @@ _a_thought = (
 _new_edges = Prepared(
     select(_edges)
     .where(_edges.c.known_since >= _begin, _edges.c.known_since < _end)
+    .order_by(_edges.c.known_since.desc())
+    .limit(bindparam("limit"))
+)
+_nodes: BindParameter[list[int]] = bindparam("nodes", expanding=True)
+_in_span = and_(_edges.c.known_since >= _begin, _edges.c.known_since < _end)
+_closed_in_span = and_(_edges.c.closed_at >= _begin, _edges.c.closed_at < _end)
+# A node that everything touches has more edges than can be looked through: then those count that are the newest of all.
+_some_edges = [
+    select(_edges.c.key).where(_edges.c.source.in_(_nodes)).limit(MOST),
+    select(_edges.c.key).where(_edges.c.target.in_(_nodes)).limit(MOST),
+    select(_edges.c.key).where(_in_span).order_by(_edges.c.known_since.desc()).limit(MOST),
+]
+_new_at_nodes = (
+    select(_edges)
+    .where(
+        or_(*(_edges.c.key.in_(some) for some in _some_edges)),
+        or_(_edges.c.source.in_(_nodes), _edges.c.target.in_(_nodes)),
+        or_(_in_span, _closed_in_span),
+    )
     .order_by(_edges.c.known_since.desc())
     .limit(bindparam("limit"))
 )
@@ -114,9 +133,8 @@ def new_edges(
     if nodes is None:
         rows = _new_edges.all(connection, begin=begin, end=end, limit=limit)
     else:
-        at_nodes = _edges.c.source.in_(nodes) | _edges.c.target.in_(nodes)
-        in_time = _edges.c.known_since.between(begin, end) | _edges.c.closed_at.between(begin, end)
-        rows = connection.execute(select(_edges).where(at_nodes, in_time).limit(limit)).all()
+        given = {"nodes": list(nodes), "begin": begin, "end": end, "limit": limit}
+        rows = connection.execute(_new_at_nodes, given).all()
     return graph.as_edges(connection, rows)
 
 

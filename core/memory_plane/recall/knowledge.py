@@ -55,9 +55,9 @@ _of_offices = {
     for name, place in _PLACES.items()
 }
 _whole = select(_edges).where(_edges.c.key.in_(_keys))
-_of_type = (
+_of_type = Prepared(
     select(_nodes.c.key, _nodes.c.type, _nodes.c.name)
-    .where(_nodes.c.type.in_(bindparam("types", expanding=True)))
+    .where(_nodes.c.type == bindparam("kind"))
     .order_by(_nodes.c.founded_at.desc())
     .limit(MOST)
 )
@@ -124,8 +124,8 @@ def nodes(connection: Connection, keys: Collection[int]) -> dict[int, Called]:
 
 
 def of_type(connection: Connection, types: Collection[str]) -> list[Called]:
-    """Return the nodes of some types, the youngest first."""
-    return [Called(*row) for row in connection.execute(_of_type, {"types": sorted(types)})]
+    """Return the nodes of some types, the youngest of each first."""
+    return [Called(*row) for kind in sorted(types) for row in _of_type.all(connection, kind=kind)]
 
 
 def ties(
