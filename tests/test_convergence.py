@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from memory_plane import Plane, Plugin, hookimpl
-from memory_plane.operations import make_operation
+from memory_plane.operations import make_operation, memory_of
 from memory_plane.reports import SyncReport
+from memory_plane.store.identities import founded_by
 from memory_plane.sync import exchange
 from memory_plane.types import (
     ORIGINS,
@@ -156,6 +157,29 @@ about = st.one_of(
 
 
 @st.composite
+def words_on_nodes(draw: st.DrawFn, memories: Sequence[Operation]) -> list[Operation]:
+    """Draw what a person may say of the nodes that these memories can found, and of those that splits take out."""
+    named = {one.id: memory for one in memories if (memory := memory_of(one)) is not None}
+    nodes = [new_node_id(memory.id, mention) for memory in named.values() for mention in names(memory)]
+    if len(set(nodes)) < 2:
+        return []
+    said: list[Operation] = []
+    for op in draw(st.lists(st.sampled_from(["merge", "merge", "merge", "distinct", "split", "alias"]), max_size=7)):
+        pair = draw(st.lists(st.sampled_from(nodes), min_size=2, max_size=2, unique=True))
+        body: dict[str, Any] = {"node": pair[0], "into": pair[1]}
+        if op == "distinct":
+            body = {"nodes": pair}
+        elif op == "split":
+            body = {"node": pair[0], "memories": draw(st.lists(st.sampled_from(list(named)), min_size=1, max_size=3))}
+        elif op == "alias":
+            body = {"node": pair[0], "name": draw(st.sampled_from(NAMES)), "remove": draw(st.booleans())}
+        said.append(make_operation(op, body, agent=draw(agent), created_at=draw(moment)))
+        if op == "split":
+            nodes.append(founded_by(said[-1].id))
+    return said
+
+
+@st.composite
 def histories(draw: st.DrawFn) -> list[Operation]:
     """Draw a set of operations, some of them about others of the set or about what is not there."""
     memories = [
@@ -163,12 +187,13 @@ def histories(draw: st.DrawFn) -> list[Operation]:
         for op, body in draw(st.lists(st.one_of(thought, thought, fact, heartbeat), min_size=1, max_size=10))
     ]
     nobody = make_operation("thought", {"text": "elsewhere"}, agent="muse", created_at=START)
+    words = draw(words_on_nodes(memories))
     later = []
     for op, body in draw(st.lists(about, max_size=8)):
-        target = draw(st.sampled_from([*memories, nobody])).id
+        target = draw(st.sampled_from([*memories, *words, nobody])).id
         field = "item" if op in ("resolve", "assign", "snooze") else "target"
         later.append(make_operation(op, {**body, field: target}, agent=draw(agent), created_at=draw(moment)))
-    return list({operation.id: operation for operation in [*memories, *later]}.values())
+    return list({operation.id: operation for operation in [*memories, *words, *later]}.values())
 
 
 # --- a store and what is in it -----------------------------------------------------------------------------------
@@ -201,6 +226,11 @@ ASSERTED = {
     " f.superseded_at, f.indexed, f.visible FROM facts f JOIN operations o USING (seq)",
     "heartbeats": "SELECT h.agent, h.written_at, hex(o.id), h.focus, h.project, h.status, h.at"
     " FROM agent_heartbeats h LEFT JOIN operations o USING (seq)",
+    "verdicts": "SELECT hex(o.id), hex(v.one), hex(v.other), v.same FROM verdicts v JOIN operations o USING (seq)",
+    "same nodes": "SELECT hex(node), hex(representative) FROM same_nodes",
+    "parted nodes": "SELECT hex(p.memory), hex(o.id), hex(p.node), hex(p.founded)"
+    " FROM parted_nodes p JOIN operations o USING (seq)",
+    "names": "SELECT hex(o.id), hex(n.node), n.name, n.denied FROM node_names n JOIN operations o USING (seq)",
     "indexed": "SELECT hex(o.id) FROM memory_fts_docsize d JOIN operations o ON o.seq = d.id",
 }
 DERIVED = {
@@ -219,6 +249,7 @@ DERIVED = {
     " v.valid_until, v.origin, v.at FROM graph_evidence v JOIN graph_edges e ON e.key = v.edge"
     " JOIN operations o USING (seq)"
     " JOIN graph_nodes s ON s.key = e.source JOIN graph_nodes t ON t.key = e.target",
+    "doubts": "SELECT hex(o.id), hex(d.one), hex(d.other), d.probability FROM doubts d JOIN operations o USING (seq)",
     "attention": "SELECT a.agent, hex(o.id), a.score, a.reason FROM attention a JOIN operations o USING (seq)",
 }
 

@@ -26,6 +26,7 @@ from memory_plane.operations import (
 from memory_plane.types import EPOCH, NAMESPACE, Memory, Operation
 
 ID = "0b5c6b0e-7d53-4c7e-9f2b-2f6f6f0e9a11"
+OTHER = "7b0a3ae4-6f0a-4b8e-9a3e-0a1f6f0f4d11"
 AT = datetime(2026, 3, 14, 9, 30, tzinfo=UTC)
 VALID: dict[str, dict[str, Any]] = {
     "thought": {"text": "Ask Ann", "kind": "question", "to": "grok", "due_at": AT, "thread": "t1", "held": True},
@@ -38,6 +39,10 @@ VALID: dict[str, dict[str, Any]] = {
     "retract": {"target": ID, "reason": "wrong"},
     "release": {"target": ID},
     "forget": {"target": ID},
+    "merge": {"node": ID, "into": OTHER},
+    "split": {"node": ID, "memories": [OTHER]},
+    "distinct": {"nodes": [ID, OTHER]},
+    "alias": {"node": ID, "name": "Bob", "remove": True},
 }
 
 
@@ -241,14 +246,14 @@ def test_operation_is_read_back_from_its_record(op: str) -> None:
 
 def test_record_of_an_unknown_operation_is_kept_as_it_is() -> None:
     body = {"parts": [{"a": 1, "b": [True, None, 0.5]}], "text": "new"}
-    future = {"id": ID, "op": "split", "agent": "muse", "created_at": iso(AT), "body": body}
+    future = {"id": ID, "op": "weave", "agent": "muse", "created_at": iso(AT), "body": body}
     operation = parse_operation(future)
     assert record_of(operation) == future
     assert memory_of(operation) is None
 
 
 def test_record_of_an_unknown_operation_has_its_secrets_cut_and_its_own_id() -> None:
-    future = {"op": "split", "agent": "muse", "created_at": iso(AT), "body": {"text": "password=hunter2-Zx81!"}}
+    future = {"op": "weave", "agent": "muse", "created_at": iso(AT), "body": {"text": "password=hunter2-Zx81!"}}
     operation = parse_operation(future)
     assert "hunter2" not in operation.body["text"]
     assert parse_operation(record_of(operation)) == operation == parse_operation(future)
@@ -270,7 +275,7 @@ def test_record_of_an_unknown_operation_has_its_secrets_cut_and_its_own_id() -> 
     ],
     ids=str,
 )
-@pytest.mark.parametrize("op", ["thought", "split"])
+@pytest.mark.parametrize("op", ["thought", "weave"])
 def test_bad_record_is_refused(op: str, change: dict[str, Any], told: str) -> None:
     good = {"id": ID, "op": op, "agent": "muse", "created_at": iso(AT), "body": {"text": "a"}}
     changed = {name: value for name, value in (good | change).items() if value is not None}
@@ -282,7 +287,7 @@ def test_bad_record_is_refused(op: str, change: dict[str, Any], told: str) -> No
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 2**60, "half \ud83d"], ids=repr)
 @pytest.mark.parametrize("id", [ID, None])
 def test_unknown_operation_that_cannot_be_passed_on_is_refused(value: Any, id: str | None) -> None:
-    future = {"id": id, "op": "split", "agent": "muse", "created_at": iso(AT), "body": {"deep": [{"value": value}]}}
+    future = {"id": id, "op": "weave", "agent": "muse", "created_at": iso(AT), "body": {"deep": [{"value": value}]}}
     with pytest.raises(Refused, match=r"^body: "):
         parse_operation(future)
 

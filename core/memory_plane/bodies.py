@@ -5,10 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from memory_plane.errors import Refused
@@ -136,6 +145,34 @@ class _Forget(Body):
     target: Uuid  # and no reason, which might repeat what is to be forgotten
 
 
+class _Merge(Body):
+    node: Uuid
+    into: Uuid
+
+    @model_validator(mode="after")
+    def _two(self) -> Self:
+        return _several(self, self.node, self.into)
+
+
+class _Split(Body):
+    node: Uuid
+    memories: list[Uuid] = Field(min_length=1, max_length=1000)
+
+
+class _Distinct(Body):
+    nodes: list[Uuid] = Field(min_length=2, max_length=10)
+
+    @model_validator(mode="after")
+    def _two(self) -> Self:
+        return _several(self, *self.nodes)
+
+
+class _Alias(Body):
+    node: Uuid
+    name: Short
+    remove: bool = False
+
+
 class Envelope(Body):
     """What every operation has beside its body."""
 
@@ -157,6 +194,10 @@ BODIES: dict[str, type[Body]] = {
     "retract": _Retract,
     "release": _Release,
     "forget": _Forget,
+    "merge": _Merge,
+    "split": _Split,
+    "distinct": _Distinct,
+    "alias": _Alias,
 }
 """What the body of each operation may hold that this version can write."""
 
@@ -170,6 +211,12 @@ def body_of(op: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Check the body of an operation that this version knows, or raise `Refused`; what is None counts as not said."""
     said = {name: value for name, value in values.items() if value is not None}
     return {name: value for name, value in _checked(BODIES[op], said) if value is not None}
+
+
+def _several(body: Checked, *nodes: str) -> Checked:
+    if len(set(nodes)) < len(nodes):
+        raise PydanticCustomError("nodes", "names one node twice; give different ones")
+    return body
 
 
 def _checked(model: type[Checked], values: Mapping[str, Any]) -> Checked:

@@ -33,6 +33,7 @@ from memory_plane.errors import (
     StoreError,
 )
 from memory_plane.graphs import GraphReads
+from memory_plane.judgements import Judgements
 from memory_plane.operations import FORGET, agent_id, record_of
 from memory_plane.replica import FILE, PAGES, Replica
 from memory_plane.reports import Loss, Stats, Status
@@ -58,7 +59,7 @@ FLUSH_EVERY = 30.0
 """Seconds between two tries to send what waits, in a process that lives on, and between two copies of the replica."""
 
 
-class Client(Writes, GraphReads):
+class Client(Writes, GraphReads, Judgements):
     """Reads and writes a memory with the methods of `Plane`; close it, or use it as a context manager.
 
     A write never raises and is never lost: its receipt says `stored`, `duplicate`, `queued (n waiting)` or `refused`.
@@ -257,6 +258,9 @@ class Client(Writes, GraphReads):
         asked = {"subject": subject, "key": key, **times, "history": history, "limit": limit}
         found: list[Fact] = self._ask("facts", **asked)
         return found
+
+    def _judge(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        return self._ask(name, **arguments)
 
     def _read_graph(self, name: str, arguments: Mapping[str, Any]) -> Any:
         return self._ask(name, **arguments)

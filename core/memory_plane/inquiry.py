@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from memory_plane.answers import unite
 from memory_plane.recall import attention, graph
 from memory_plane.recall.candidates import Candidates, Known, candidates
-from memory_plane.store import derivations, log
+from memory_plane.store import derivations, identities, log
 from memory_plane.store.codec import Derivation
 from memory_plane.types import AgentContext, Candidate, Classification, Edge, Extraction, Memory, Node, Origin
 
@@ -46,7 +46,7 @@ def inquire(connection: Connection, seq: int, interests: Mapping[str, tuple[str,
     if stored is None or not derivations.visible(connection, seq, stored[0]):
         return None
     memory, at = stored
-    said = tuple(derivations.read(connection, seq, memory))
+    said = tuple(identities.seen(connection, memory.id, derivations.read(connection, seq, memory)))
     found = reduce(unite, (one.extraction for one in said if one.extraction is not None), Extraction())
     classification = next((one.classification for one in said if one.classification), Classification())
     known = candidates(connection, memory, found.mentions, but=seq)

@@ -263,6 +263,62 @@ mentions = Table(
     sqlite_with_rowid=False,
 )
 
+# What persons say of nodes, one row a pair: one is the `same` as the other, or is not. `seq` is the operation.
+verdicts = Table(
+    "verdicts",
+    metadata,
+    _key("seq"),
+    _key("one", Id),
+    _key("other", Id),
+    _some("same", Boolean),
+    sqlite_with_rowid=False,
+)
+
+# The fold of the verdicts: the node of the graph that stands for each that was merged, itself included.
+same_nodes = Table(
+    "same_nodes",
+    metadata,
+    _key("node", Id),
+    _some("representative", Id),
+    Index("ix_same_nodes_representative", "representative"),
+    sqlite_with_rowid=False,
+)
+
+# Memories in which a node is another one, founded by the split in row `seq`.
+parted_nodes = Table(
+    "parted_nodes",
+    metadata,
+    _key("memory", Id),
+    _key("seq"),
+    _some("node", Id),
+    _some("founded", Id),
+    Index("ix_parted_nodes_seq", "seq"),
+    sqlite_with_rowid=False,
+)
+
+# The folded names that persons gave a node or denied it.
+node_names = Table(
+    "node_names",
+    metadata,
+    _key("seq"),
+    _some("node", Id),
+    _some("name"),
+    _some("denied", Boolean),
+    Index("ix_node_names_node", "node"),
+)
+
+# What a memory names (`one`) and a known node that it may be besides (`other`), as a plugin was not sure.
+doubts = Table(
+    "doubts",
+    metadata,
+    _key("seq"),
+    _key("one", Id),
+    _key("other", Id),
+    _some("probability", Double),
+    Index("ix_doubts_probability", "probability"),
+    sqlite_with_rowid=False,
+)
+
 # The fold of an edge's evidence: the most trusted origin, the highest probability, the earliest start, and whether the
 # newest word ends it.
 # `opened_at` and `closed_at` are when it was last said to hold and to have ended, `ended` is the end then given;

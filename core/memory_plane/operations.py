@@ -37,7 +37,10 @@ TARGET_FIELD = {
 }
 """The id of the operation that an operation is about."""
 
-OPS = (*TEXT_FIELD, "heartbeat", *TARGET_FIELD)
+NODE_OPS = ("merge", "split", "distinct", "alias")
+"""The operations that are about nodes of the graph; to take one back, retract it."""
+
+OPS = (*TEXT_FIELD, "heartbeat", *TARGET_FIELD, *NODE_OPS)
 """The operations that this version can write."""
 
 

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from memory_plane import arrivals, intake, models, schema, spool
+from memory_plane import arrivals, intake, judgements, models, schema, spool
 from memory_plane.database import Database
 from memory_plane.errors import Refused, StoreError
 from memory_plane.failures import FailureLog
 from memory_plane.graphs import MOST, READS, GraphReads
+from memory_plane.judgements import Judgements
 from memory_plane.operations import memory_of, record_of
 from memory_plane.purge import Purge
 from memory_plane.recall import search, state, stats
@@ -59,7 +60,7 @@ Watcher = Callable[[Sequence[Operation], Sequence[Receipt]], None]
 """Is told of each batch that this process wrote, in the writer's thread and after the commit; it must not raise."""
 
 
-class Plane(Writes, GraphReads):
+class Plane(Writes, GraphReads, Judgements):
     """Reads and writes one memory; close it, or use it as a context manager.
 
     Every write returns a `Receipt` and raises nothing: `refused` says why. Reads raise `StoreError` when the database
@@ -364,6 +365,9 @@ class Plane(Writes, GraphReads):
     def _drawn(self, arguments: Mapping[str, Any]) -> Iterator[str]:
         with self.database.reading() as connection:
             yield from READS["visualize"](connection, self.settings, **arguments)
+
+    def _judge(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        return judgements.read(self.database, name, arguments)
 
     def get(self, id: str) -> dict[str, Any] | None:
         """Return the operation with this id as JSON holds it, with its `state` if it is a memory; None if unknown."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import ssl
 from collections.abc import Mapping, Sequence
@@ -35,6 +36,9 @@ ANSWERS: Mapping[str, Any] = {
     "search": list[types.Node],
     "communities": list[types.Community],
     "visualize": str,
+    "nodes": list[types.Node],
+    "reviews": list[types.Review],
+    "preview": reports.Preview,
     "status": reports.Status,
     "stats": reports.Stats,
     "find": list[str],
@@ -243,6 +247,8 @@ def _trusted(certificate: Path | None) -> ssl.SSLContext | bool:
 def _text(value: Any) -> str:
     if isinstance(value, datetime):
         return iso(value)
+    if isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False, default=_text)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

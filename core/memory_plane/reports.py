@@ -96,6 +96,15 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What an operation would take away and what it would bring, a line each; or why it would be refused."""
+
+    gone: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
     """What forgetting an operation takes away: itself, what was said about it, and how much was found in these."""
 

@@ -204,10 +204,14 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classification:
-    """Which nodes the mentions are, and how those nodes are linked."""
+    """Which nodes the mentions are, and how those nodes are linked.
+
+    `doubts`: known nodes that a mention may be besides what it was taken for; a person is asked to judge.
+    """
 
     resolutions: tuple[Resolution, ...] = ()
     links: tuple[Link, ...] = ()
+    doubts: tuple[Resolution, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -393,6 +397,20 @@ class Answer:
     known: bool
     understood: bool
     findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """Two nodes that may be one, the memories (ids) that raise it, and what is `known` of the first and of the second.
+
+    A merge or a distinct answers it.
+    """
+
+    one: Node
+    other: Node
+    probability: float
+    evidence: tuple[str, ...]
+    known: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory_plane.errors import Refused
-from memory_plane.operations import make_operation
+from memory_plane.operations import TEXT_FIELD, make_operation
 from memory_plane.types import Operation, Receipt
 
 if TYPE_CHECKING:
     from memory_plane.settings import Settings
 
 Moment = datetime | str
+PERSON = "user"
+"""The agent id under which a person writes."""
 
 
 class Writes(ABC):
@@ -175,6 +178,67 @@ class Writes(ABC):
     def release(self, target: str, *, agent: str, created_at: Moment | None = None, id: str | None = None) -> Receipt:
         """Let a memory that was held back take part."""
         return self.write("release", {"target": target}, agent=agent, created_at=created_at, id=id)
+
+    def supersede(
+        self, target: str, text: str, *, agent: str, created_at: Moment | None = None, id: str | None = None
+    ) -> Receipt:
+        """Put other words in the place of a thought's, or another value in the place of a fact's; history keeps both.
+
+        The receipt is that of the new memory; the old one is retracted.
+        """
+        record = self.get(target)
+        field = TEXT_FIELD.get(record["op"]) if record is not None else None
+        if record is None or field is None:
+            return Receipt(id=id or "", state="refused", detail=f"target: {target} is no thought or fact here")
+        body = {**record["body"], field: text, "origin": "user" if agent == PERSON else "agent"}
+        receipt = self.write(record["op"], body, agent=agent, created_at=created_at, id=id)
+        if receipt.state == "refused":
+            return receipt
+        back = self.retract(target, agent=agent, reason=f"superseded by {receipt.id}", created_at=created_at)
+        return receipt if back.state != "refused" else replace(receipt, detail=f"not retracted: {back.detail}")
+
+    @abstractmethod
+    def get(self, id: str) -> dict[str, Any] | None:
+        """Return the operation with this id as JSON holds it; None if unknown."""
+
+    def merge_nodes(
+        self, node: str, into: str, *, agent: str, created_at: Moment | None = None, id: str | None = None
+    ) -> Receipt:
+        """Say that two nodes are one; `into` stands for both. `retract` the receipt's id to take them apart again."""
+        return self.write("merge", {"node": node, "into": into}, agent=agent, created_at=created_at, id=id)
+
+    def split(
+        self,
+        node: str,
+        memories: Sequence[str],
+        *,
+        agent: str,
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Say that what these memories name is not this node but another one, which is founded by this."""
+        body = {"node": node, "memories": list(memories)}
+        return self.write("split", body, agent=agent, created_at=created_at, id=id)
+
+    def distinct(
+        self, nodes: Sequence[str], *, agent: str, created_at: Moment | None = None, id: str | None = None
+    ) -> Receipt:
+        """Say that no two of these nodes are one; nothing joins them until somebody says otherwise."""
+        return self.write("distinct", {"nodes": list(nodes)}, agent=agent, created_at=created_at, id=id)
+
+    def alias(
+        self,
+        node: str,
+        name: str,
+        *,
+        agent: str,
+        remove: bool = False,
+        created_at: Moment | None = None,
+        id: str | None = None,
+    ) -> Receipt:
+        """Give a node a name, or with `remove` deny it a name that it was given or that memories call it."""
+        body = {"node": node, "name": name, "remove": remove}
+        return self.write("alias", body, agent=agent, created_at=created_at, id=id)
 
     def forget(self, target: str, *, agent: str, created_at: Moment | None = None, id: str | None = None) -> Receipt:
         """Take the text of a thought, fact or heartbeat off the disk, and all that came of it; this cannot be undone.

@@ -15,6 +15,7 @@ from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.recall import holding
 from memory_plane.recall.holding import Then
+from memory_plane.store import identities
 from memory_plane.store.names import folded
 from memory_plane.types import Edge, Graph, Node
 
@@ -144,7 +145,7 @@ def named_lately(connection: Connection, agent: str, kind: str, limit: int) -> l
 def find(connection: Connection, name: str) -> list[int]:
     """Return the nodes that a name, a slug (`node:person:rob-2`) or an id means."""
     try:
-        chosen = select(_nodes.c.key).where(_nodes.c.id == str(UUID(name)))
+        chosen = select(_nodes.c.key).where(_nodes.c.id == identities.representative(connection, str(UUID(name))))
     except ValueError:
         if name.startswith("node:"):
             return _by_slug(connection, name.removeprefix("node:"))

@@ -149,7 +149,8 @@ def _classification(memory: Memory, classification: Classification, positions: d
         )
         for link in classification.links
     ]
-    return {"n": resolutions} | ({"l": links} if links else {})
+    doubts = [[_place(one.mention, positions), _short(one.node), one.probability] for one in classification.doubts]
+    return {"n": resolutions} | ({"l": links} if links else {}) | ({"d": doubts} if doubts else {})
 
 
 def _read_classification(memory: Memory, answer: dict[str, Any], mentions: list[Mention]) -> Classification:
@@ -172,7 +173,11 @@ def _read_classification(memory: Memory, answer: dict[str, Any], mentions: list[
                 valid_until=_read_time(valid_until),
             )
         )
-    return Classification(resolutions=tuple(resolutions), links=tuple(links))
+    doubts = tuple(
+        Resolution(mention=mentions[place], node=_long(node), probability=probability)
+        for place, node, probability in answer.get("d", ())
+    )
+    return Classification(resolutions=tuple(resolutions), links=tuple(links), doubts=doubts)
 
 
 def _read_routing(answer: dict[str, Any]) -> Routing:

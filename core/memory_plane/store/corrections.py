@@ -6,15 +6,18 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from memory_plane.operations import FORGET, FORGOTTEN
-from memory_plane.store import facts, forgetting, items, log, marks, thoughts
+from memory_plane.operations import FORGET, FORGOTTEN, NODE_OPS
+from memory_plane.store import facts, forgetting, graph, identities, items, log, marks, thoughts, verdicts
 from memory_plane.types import Operation
 
 _ABOUT_ITEMS = ("resolve", "assign", "snooze")
+_FITTING = {FORGET: forgetting.FORGETTABLE, "retract": ("thought", "fact", *NODE_OPS)}
 
 
 def refusal(connection: Connection, operation: Operation) -> str | None:
     """Say why an operation about another one makes no sense here, field first; None if it does or is about none."""
+    if operation.op in NODE_OPS:
+        return _about_nodes(connection, operation)
     target = log.target_of(operation)
     if target is None:
         return None
@@ -25,13 +28,43 @@ def refusal(connection: Connection, operation: Operation) -> str | None:
     row, about = found
     if about.op == FORGOTTEN:
         return f"{field}: {target} was forgotten; nothing is left of it"
-    fitting = forgetting.FORGETTABLE if operation.op == FORGET else ("thought", "fact")
+    fitting = _FITTING.get(operation.op, ("thought", "fact"))
     if about.op not in fitting:
-        *others, last = fitting
+        *others, last = (one for one in fitting if one not in NODE_OPS)
         return f"{field}: {target} is a {about.op!r} operation; give the id of a {', '.join(others)} or {last}"
     if operation.op in _ABOUT_ITEMS and not items.exists(connection, row):
         return f"{field}: {target} is no question, commitment or handoff"
     return None
+
+
+def _about_nodes(connection: Connection, operation: Operation) -> str | None:
+    """Say why a word on nodes makes no sense here."""
+    body = operation.body
+    nodes = {"nodes": body["nodes"]} if operation.op == "distinct" else {"node": [body["node"]]}
+    if operation.op == "merge":
+        nodes["into"] = [body["into"]]
+    stands = {id: identities.representative(connection, id) for ids in nodes.values() for id in ids}
+    for field, ids in nodes.items():
+        for id in ids:
+            if graph.key_of(connection, stands[id]) is None:
+                return f"{field}: no node here has the id {id}"
+    for id in body.get("memories", ()):
+        if not graph.names(connection, id, stands[body["node"]]):
+            return f"memories: {id} does not name {body['node']}"
+    if operation.op != "merge":
+        return None
+    if stands[body["node"]] == stands[body["into"]]:
+        return f"node: {body['node']} is one with {body['into']} already"
+    return _kept_apart(connection, body["node"], body["into"])
+
+
+def _kept_apart(connection: Connection, node: str, into: str) -> str | None:
+    """Say which two nodes would come together though they were said not to be one."""
+    verdicts_now = [one for one in verdicts.all_of(connection) if {one.one, one.other} != {node, into}]
+    joined = verdicts.joined([*verdicts_now, verdicts.Verdict(node, into, same=True)])
+    if joined[node] == joined.get(into, into):
+        return None
+    return f"node: {node} and {into} stand for nodes that were said not to be one; retract that first"
 
 
 def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -> None:
@@ -45,5 +78,7 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
     items.mark(connection, row, said)
     if about.op == "thought":
         thoughts.mark(connection, row, about, said)
+    elif about.op in NODE_OPS:
+        verdicts.fold(connection, row, about)
     elif about.op == "fact":
         facts.set_visible(connection, row, about, said.visible(held=about.body.get("held", False)))

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select, tuple_
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
-from memory_plane.store import attention, cursors, graph, items, log, marks
+from memory_plane.store import attention, cursors, doubts, graph, identities, items, log, marks
 from memory_plane.store.codec import Derivation, decode, encode
 from memory_plane.store.graph import Place
 from memory_plane.store.refining import refined
@@ -115,9 +115,10 @@ def _number(connection: Connection) -> int:
 
 def fold(connection: Connection, seq: int, memory: Memory, at: datetime, answers: Sequence[Derivation]) -> None:
     """Bring the derived tables up to date with all answers about one memory."""
-    for answer in refined(answers):
+    for answer in refined(identities.seen(connection, memory.id, answers)):
         if answer.classification is not None:
             graph.apply(connection, seq, at, answer.classification, answer.plugin, origin=memory.origin)
+            doubts.put(connection, seq, answer.classification)
         if answer.routing is not None:
             attention.put(connection, seq, answer.routing.attention)
     for answer in answers:
@@ -137,20 +138,31 @@ def apply_all(connection: Connection, seq: int) -> int:
     return len(stored)
 
 
-def remove_all(connection: Connection, seq: int) -> None:
-    """Take what was derived of a memory out of graph, items and attention; the answers stay for the record."""
-    found = log.memory(connection, seq)
-    if found is None:
-        return
-    stored = list(read(connection, seq, found[0]))
-    classified = [one.classification for one in refined(stored) if one.classification is not None]
+def remove_all(connection: Connection, *seqs: int) -> None:
+    """Take what was derived of memories out of graph, items and attention; the answers stay for the record."""
+    nodes, moments = set[int](), set[datetime]()
+    for seq in seqs:
+        found = log.memory(connection, seq)
+        if found is not None:
+            nodes.update(_remove(connection, seq, found[0]))
+            moments.add(found[1])
     settled = _Settled(connection)
-    for node in graph.remove(connection, seq, classified):
-        _rename(connection, node, settled)
+    for node in sorted(nodes):
+        if graph.founded_at(connection, node) in moments:
+            _rename(connection, node, settled)
+
+
+def _remove(connection: Connection, seq: int, memory: Memory) -> list[int]:
+    """Take out what was derived of a memory; return the nodes that others still name."""
+    stored = list(read(connection, seq, memory))
+    seen = refined(identities.seen(connection, memory.id, stored))
+    left = graph.remove(connection, seq, [one.classification for one in seen if one.classification is not None])
+    doubts.remove(connection, seq)
     items.remove_derived(connection, seq)
     heard = {one.agent for answer in stored if answer.routing is not None for one in answer.routing.attention}
     attention.take(connection, seq, heard)
     attention.put(connection, seq, attention.addressed(log.at(connection, seq)))
+    return left
 
 
 def read(connection: Connection, seq: int, memory: Memory) -> Iterator[Derivation]:
@@ -185,7 +197,8 @@ class _Settled(dict[int, tuple[dict[Place, Mention], Origin, datetime]]):
         found = log.memory(self._connection, seq)
         assert found is not None
         places: dict[Place, Mention] = {}
-        for answer in refined(list(read(self._connection, seq, found[0]))):
+        stored = read(self._connection, seq, found[0])
+        for answer in refined(identities.seen(self._connection, found[0].id, stored)):
             for one in answer.classification.resolutions if answer.classification else ():
                 places.setdefault((one.mention.start, one.mention.end, one.node), one.mention)
         self[seq] = places, found[0].origin, found[1]

@@ -12,13 +12,13 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, delete, func, select
 
 from memory_plane import models
-from memory_plane.operations import FORGET, FORGOTTEN
+from memory_plane.operations import FORGET, FORGOTTEN, NODE_OPS
 from memory_plane.prepared import Prepared
 from memory_plane.reports import Loss
-from memory_plane.store import derivations, facts, heartbeats, log, thoughts
+from memory_plane.store import derivations, facts, heartbeats, log, thoughts, verdicts
 from memory_plane.types import Operation
 
-FORGETTABLE = ("thought", "fact", "heartbeat")
+FORGETTABLE = ("thought", "fact", "heartbeat", *NODE_OPS)
 
 _log, _purges = models.operations, models.purges
 _forgets = Prepared(select(_log.c.seq).where(_log.c.target == bindparam("id"), _log.c.op == FORGET).limit(1))
@@ -99,6 +99,8 @@ def _bury(connection: Connection, seq: int, operation: Operation) -> None:
         thoughts.remove(connection, seq, operation)
     elif operation.op == "fact":
         facts.remove(connection, seq, operation)
+    elif operation.op in NODE_OPS:
+        verdicts.remove(connection, seq, operation)
     for table in _PARTS:
         connection.execute(delete(table).where(table.c.seq == seq))
     log.empty(connection, seq, tombstone(operation))

@@ -18,18 +18,27 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
+from memory_plane.store import identities
 from memory_plane.store.names import folded
 from memory_plane.types import ORIGINS, Classification, Mention, Origin, Resolution
 
 _nodes, _aliases, _mentions = models.graph_nodes, models.aliases, models.mentions
 _edges, _evidence = models.graph_edges, models.graph_evidence
 _by_id = Prepared(select(_nodes).where(_nodes.c.id == bindparam("id")))
+_founded_at = Prepared(select(_nodes.c.founded_at).where(_nodes.c.key == bindparam("node")))
 _add_node = Prepared(insert(_nodes).returning(_nodes.c.key), "id", "type", "name", "slug", "origin", "founded_at")
 _add_mention = Prepared(insert(_mentions))
 _in_memory = Prepared(
     select(_mentions.c.start, _mentions.c.end, _mentions.c.node, _nodes.c.id)
     .join(_nodes, _nodes.c.key == _mentions.c.node)
     .where(_mentions.c.seq == bindparam("row"))
+)
+_named_by = Prepared(
+    select(_mentions.c.seq)
+    .join(_nodes, _nodes.c.key == _mentions.c.node)
+    .join(models.operations, models.operations.c.seq == _mentions.c.seq)
+    .where(models.operations.c.id == bindparam("memory"), _nodes.c.id == bindparam("id"))
+    .limit(1)
 )
 _said = (
     select(_edges.c.key)
@@ -126,6 +135,12 @@ def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int,
         yield from connection.execute(named.where(foreign == moment[0], models.effective() == moment[1]))
 
 
+def founded_at(connection: Connection, node: int) -> datetime | None:
+    """Return the moment of the mention that names a node, None where the node is gone."""
+    at: datetime | None = _founded_at.scalar(connection, node=node)
+    return at
+
+
 def rename(connection: Connection, node: int, mentions: Iterable[tuple[Mention, Origin]], at: datetime) -> None:
     """Name a node anew after one of its mentions was taken away."""
     mention, origin = min(mentions, key=lambda one: _rank(one[1], at, one[0].text, one[0].type))
@@ -164,6 +179,7 @@ def _settle_nodes(
         row = _by_id.first(connection, id=id)
         if row is None:
             keys[id] = _add_node.scalar(connection, id=id, **_named(mention, origin, at))
+            count_given(connection, keys[id], id, 1)
             continue
         keys[id] = row.key
         if rank(mention) < _rank(row.origin, row.founded_at, row.name, row.type):
@@ -187,10 +203,13 @@ def _named(mention: Mention, origin: Origin, at: datetime) -> dict[str, Any]:
 
 def _add_mentions(connection: Connection, seq: int, fresh: Iterable[Resolution], keys: Mapping[str, int]) -> None:
     rows, names = [], []
+    said: dict[str, dict[str, bool]] = {}
     for one in fresh:
         mention, node = one.mention, keys[one.node]
         rows.append({"seq": seq, "start": mention.start, "end": mention.end, "node": node})
-        aliases = alias_names(mention.text, mention.type)
+        if one.node not in said:
+            said[one.node] = identities.names(connection, one.node)
+        aliases = [alias for alias in alias_names(mention.text, mention.type) if said[one.node].get(alias[0], True)]
         names += [{"name": name, "node": node, "part": part, "uses": 1} for name, part in aliases]
     _add_mention.run_all(connection, rows)
     _count_alias.run_all(connection, names)
@@ -201,8 +220,32 @@ def place(start: int, end: int, node: str) -> Place:
     return (start, end, node if start == end else "")
 
 
+def count_given(connection: Connection, node: int, id: str, step: int) -> None:
+    """Count, or no longer count, the names that persons gave a node."""
+    given = [name for name, has in identities.names(connection, id).items() if has]
+    if step > 0:
+        _count_alias.run_all(connection, [{"name": name, "node": node, "part": False, "uses": 1} for name in given])
+    else:
+        _uncount(connection, node, [(name, False) for name in given])
+
+
+def key_of(connection: Connection, id: str) -> int | None:
+    """Return the row of a node, None where it is not in the graph."""
+    row = _by_id.first(connection, id=id)
+    return None if row is None else row.key
+
+
+def names(connection: Connection, memory: str, node: str) -> bool:
+    """Whether a memory names a node."""
+    return _named_by.first(connection, memory=memory, id=node) is not None
+
+
 def _uncount_aliases(connection: Connection, node: int, mention: Mention) -> None:
-    for name, part in alias_names(mention.text, mention.type):
+    _uncount(connection, node, alias_names(mention.text, mention.type))
+
+
+def _uncount(connection: Connection, node: int, names: Iterable[tuple[str, bool]]) -> None:
+    for name, part in names:
         this = and_(_aliases.c.name == name, _aliases.c.node == node, _aliases.c.part == part)
         connection.execute(update(_aliases).where(this).values(uses=_aliases.c.uses - 1))
         connection.execute(delete(_aliases).where(this, _aliases.c.uses <= 0))

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
-from memory_plane.operations import FORGET, FORGOTTEN
-from memory_plane.store import corrections, facts, forgetting, heartbeats, log, stamps, thoughts
+from memory_plane.operations import FORGET, FORGOTTEN, NODE_OPS
+from memory_plane.store import corrections, facts, forgetting, heartbeats, log, stamps, thoughts, verdicts
 from memory_plane.store.feed import NOTHING, Delivery
 from memory_plane.types import Operation
 
@@ -17,6 +17,12 @@ AHEAD = timedelta(minutes=5)
 """How far a writer's clock may run ahead of the store's before its operations count from the store's time."""
 
 Fold = Callable[[Connection, int, Operation, datetime], None]
+
+
+def _fold_word(connection: Connection, seq: int, operation: Operation, at: datetime) -> None:
+    verdicts.fold(connection, seq, operation)
+
+
 _FOLDS: dict[str, Fold] = {
     "thought": thoughts.fold,
     "fact": facts.fold,
@@ -27,6 +33,7 @@ _FOLDS: dict[str, Fold] = {
     "pin": corrections.fold,
     "retract": corrections.fold,
     "release": corrections.fold,
+    **dict.fromkeys(NODE_OPS, _fold_word),
     FORGET: forgetting.fold,
 }
 

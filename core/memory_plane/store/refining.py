@@ -43,12 +43,17 @@ class _Edges:
         self._means: dict[str, str] = dict(zip(named, named, strict=True))
         for one in self._resolutions:
             self._means.setdefault(one.node, meant[_place(one)])
+        self._first: dict[object, Classification] = {}
+        for classification in found:
+            for one in classification.resolutions:
+                self._first.setdefault(_place(one), classification)
         self._settled: dict[tuple[str, str, str], int] = {}
 
     def of(self, found: Classification, rank: int) -> Classification:
         """Return all resolutions with those edges of one answer that none of a higher rank has settled."""
         links = tuple(link for link in found.links if self._stands(link, rank))
-        return Classification(resolutions=self._resolutions, links=links)
+        doubts = tuple(one for one in found.doubts if self._first.get(_place(one)) is found)
+        return Classification(resolutions=self._resolutions, links=links, doubts=doubts)
 
     def _stands(self, link: Link, rank: int) -> bool:
         edge = self._means.get(link.source, link.source), link.relation, self._means.get(link.target, link.target)

@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import Connection, update
 
 from memory_plane import models
-from memory_plane.operations import memory_of
-from memory_plane.store import corrections, derivations, facts, heartbeats, log
+from memory_plane.operations import NODE_OPS, memory_of
+from memory_plane.store import corrections, derivations, facts, heartbeats, log, verdicts
 from memory_plane.types import Operation
 
 
@@ -25,6 +25,8 @@ def lower(connection: Connection, seq: int, operation: Operation, at: datetime) 
         derivations.remove_all(connection, seq)
     if operation.op == "fact":
         facts.remove(connection, seq, operation)
+    elif operation.op in NODE_OPS:
+        verdicts.remove(connection, seq, operation)
     table = models.operations
     connection.execute(update(table).where(table.c.seq == seq).values(effective_at=at))
     if operation.op == "fact":
@@ -32,6 +34,8 @@ def lower(connection: Connection, seq: int, operation: Operation, at: datetime) 
     elif operation.op == "thought":
         thoughts = models.thoughts
         connection.execute(update(thoughts).where(thoughts.c.seq == seq).values(at=at))
+    elif operation.op in NODE_OPS:
+        verdicts.fold(connection, seq, operation)
     else:
         corrections.fold(connection, seq, operation, at)
     if shown:

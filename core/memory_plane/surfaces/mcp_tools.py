@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from memory_plane import __version__
-from memory_plane.errors import HubUnreachable, Refused, StoreError
+from memory_plane.errors import HubUnreachable, StoreError
 from memory_plane.surfaces import entries
+from memory_plane.surfaces.corrections import CORRECTIONS, author, correct, whole_id
+from memory_plane.surfaces.corrections import receipt as receipt_of
 from memory_plane.surfaces.fit import ROOM, level, page, shorten, size
 from memory_plane.surfaces.spec import Arguments, Spec, listing, moment, number, object_, text
 from memory_plane.types import KINDS, ORIGINS
@@ -16,25 +18,17 @@ from memory_plane.types import KINDS, ORIGINS
 if TYPE_CHECKING:
     from memory_plane.client import Client
     from memory_plane.plane import Plane
-    from memory_plane.types import Receipt
 
 OUTCOMES = ("done", "dropped", "answered", "acknowledged")
-CORRECTIONS = {
-    "assign": "to",
-    "snooze": "until",
-    "pin": "",
-    "unpin": "",
-    "retract": "reason",
-    "release": "",
-}
-"""What `memory_correct` can do, and the one parameter that goes with it; without a reason a retraction is fine."""
 MAX_HITS = 20
 
 
 def get_pulse(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Return the live state of the fleet, or what is held back from it, a page at a time."""
-    if given["section"] == "held":
-        sections = {"held": [entries.held(memory) for memory in plane.held(limit=200)]}
+    if given["section"]:
+        held, reviews = given["section"] == "held", given["section"] == "reviews"
+        sections = {"held": [entries.held(memory) for memory in plane.held(limit=200)]} if held else {}
+        sections |= {"reviews": [entries.review(one) for one in plane.reviews(limit=50)]} if reviews else {}
         head: dict[str, Any] = {"note": entries.NOTE}
         return {**head, **page(sections, given["cursor"], heads=0, room=ROOM - size(head))}
     pulse = plane.pulse()
@@ -51,12 +45,12 @@ def get_pulse(plane: Plane | Client, agent: str | None, given: Arguments) -> dic
 
 def post_thought(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Write a thought, and the agent's focus when it names one."""
-    author = _author(agent)
+    who = author(agent)
     focus = given.pop("focus")
-    receipt = plane.post(given.pop("text"), agent=author, **_given(given))
-    answer = _receipt(receipt)
+    receipt = plane.post(given.pop("text"), agent=who, **_given(given))
+    answer = receipt_of(receipt)
     if focus:
-        beat = plane.heartbeat(agent=author, focus=focus, project=given["project"] or None)
+        beat = plane.heartbeat(agent=who, focus=focus, project=given["project"] or None)
         if beat.state == "refused":
             answer["detail"] = "; ".join(filter(None, (receipt.detail, f"focus not updated: {beat.detail}")))
     return answer
@@ -65,32 +59,13 @@ def post_thought(plane: Plane | Client, agent: str | None, given: Arguments) -> 
 def upsert_fact(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Write one value of (subject, key)."""
     words = [given.pop(name) for name in ("subject", "key", "value")]
-    return _receipt(plane.fact(*words, agent=_author(agent), **_given(given)))
+    return receipt_of(plane.fact(*words, agent=author(agent), **_given(given)))
 
 
 def resolve_item(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Close an open item for every agent."""
-    author, item = _author(agent), _whole_id(plane, given.pop("item"))
-    return _receipt(plane.resolve(item, agent=author, **_given(given)))
-
-
-def correct(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
-    """Hand an open item over or put it off; pin, take back or release a memory."""
-    author, action = _author(agent), given.pop("action")
-    target = _whole_id(plane, given.pop("target"))
-    for name, value in given.items():
-        if value and name != CORRECTIONS[action]:
-            raise Refused(f"{name}: does not go with {action!r}")
-    match action:
-        case "assign":
-            return _receipt(plane.assign(target, given["to"], agent=author))
-        case "snooze":
-            return _receipt(plane.snooze(target, moment("until", given["until"]) or "", agent=author))
-        case "retract":
-            return _receipt(plane.retract(target, agent=author, reason=given["reason"] or None))
-        case "release":
-            return _receipt(plane.release(target, agent=author))
-    return _receipt(plane.pin(target, agent=author, pinned=action == "pin"))
+    item = whole_id(plane, given.pop("item"))
+    return receipt_of(plane.resolve(item, agent=author(agent), **_given(given)))
 
 
 def recall(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
@@ -156,26 +131,8 @@ def sync_status(plane: Plane | Client, agent: str | None, given: Arguments) -> d
     }
 
 
-def _author(agent: str | None) -> str:
-    if agent is None:
-        raise Refused("agent: this connection names no agent, so it can only read; see docs/mcp.md to name one")
-    return agent
-
-
-def _whole_id(plane: Plane | Client, id: str) -> str:
-    """Return the id that begins so, since pages show its beginning; what is no beginning of one id as it is."""
-    found = plane.find(id) if 6 <= len(id) < 36 else []
-    return found[0] if len(found) == 1 else id
-
-
 def _given(arguments: Arguments) -> Arguments:
     return {name: value for name, value in arguments.items() if value != ""}
-
-
-def _receipt(receipt: Receipt) -> dict[str, Any]:
-    if receipt.state == "refused":
-        raise Refused(receipt.detail)
-    return entries.present({"id": receipt.id, "state": receipt.state, "detail": receipt.detail})
 
 
 def _record(plane: Plane | Client, query: str) -> dict[str, Any] | None:
@@ -203,7 +160,9 @@ CORE: tuple[Spec, ...] = (
         description="What the user's other agents are doing now: focus of each, open questions, commitments and "
         "handoffs, recent entries. Call it at the start of a session and before planning.",
         parameters={
-            "section": text("held = what is held back, for the user to judge", enum=["held"]),
+            "section": text(
+                "For the user to judge: held back text; reviews = who may be one", enum=["held", "reviews"]
+            ),
             "cursor": _CURSOR,
         },
         output=_page_of(
@@ -212,6 +171,7 @@ CORE: tuple[Spec, ...] = (
             recent=listing(*_ENTRY),
             graph=listing(**_EDGE),
             held=listing("id", "source", "text"),
+            reviews=listing("one", "other", "text", probability="number"),
         )
         | {"required": ["note"]},
         call=get_pulse,
@@ -311,14 +271,16 @@ CORE: tuple[Spec, ...] = (
     ),
     Spec(
         name="memory_correct",
-        description="Hand an open item over (assign), put it off (snooze) or pin it; take a wrong entry back for all "
-        "agents (retract); let held-back text be seen when the user asks (release).",
+        description="Hand an open item over (assign), put it off (snooze) or pin it; take an entry or correction back "
+        "(retract) or replace it (supersede). At the user's word: release held text; merge what is one, split or keep "
+        "distinct what is not, alias.",
         parameters={
             "action": text("What to do", enum=[*CORRECTIONS]),
-            "target": text("Id, or its first 8 characters"),
-            "to": text("assign: agent or person"),
+            "target": text("Id, or its first 8 characters; a node: its slug"),
+            "to": text("assign: who; merge, distinct: node; split: ids; alias: name; supersede: text"),
             "until": text("snooze: ISO 8601 with zone"),
             "reason": text("retract: why"),
+            "dry_run": text("yes = only tell", enum=["yes"]),
         },
         required=("action", "target"),
         output=_RECEIPT,

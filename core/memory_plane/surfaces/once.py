@@ -52,5 +52,9 @@ class _Once(Writes):
         id = id or str(uuid5(self._ticket.session, f"{self._ticket.number}.{self._writes}"))
         return self._plane.write(op, body, agent=agent, created_at=created_at, id=id)
 
+    def get(self, id: str) -> dict[str, Any] | None:
+        """Return the operation with this id."""
+        return self._plane.get(id)
+
     def _accept(self, operation: Operation) -> Receipt:
         return self._plane._accept(operation)

@@ -33,6 +33,13 @@ _SECTIONS = (
         },
     ),
     Section(
+        "Correct",
+        f"{__name__}.correcting",
+        {
+            "correct": "Put right entries, who is who, and who is called what.",
+        },
+    ),
+    Section(
         "Read",
         f"{__name__}.reading",
         {

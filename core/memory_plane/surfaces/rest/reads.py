@@ -12,9 +12,18 @@ from memory_plane import types
 from memory_plane.errors import Refused
 from memory_plane.graphs import MOST
 from memory_plane.plane import LONGEST_ID, Plane
-from memory_plane.reports import Loss, Stats, Status
-from memory_plane.surfaces.rest.wire import ERRORS, FORBIDDEN, Answer, bearer, known_parameters, master_only, told
-from memory_plane.types import Fact, Memory, OpenItem, Pulse, Recall, Thought
+from memory_plane.reports import Loss, Preview, Stats, Status
+from memory_plane.surfaces.rest.wire import (
+    ERRORS,
+    FORBIDDEN,
+    Answer,
+    bearer,
+    json_object,
+    known_parameters,
+    master_only,
+    told,
+)
+from memory_plane.types import Fact, Memory, Node, OpenItem, Pulse, Recall, Review, Thought
 
 MOST_TOLD = 500
 """How many operations one answer tells another machine at most."""
@@ -46,6 +55,7 @@ def reads(plane: Plane) -> APIRouter:
     router = APIRouter(prefix="/api", tags=["read"], responses=ERRORS, dependencies=[known_parameters, bearer])
     _live(router, plane)
     _lists(router, plane)
+    _judged(router, plane)
     _single(router, plane)
     _care(router, plane)
     return router
@@ -122,6 +132,28 @@ def _lists(router: APIRouter, plane: Plane) -> None:
     ) -> list[Fact]:
         """Facts, newest first: the current ones, those that held `as_of` a time, or the whole `history`."""
         return plane.facts(subject=subject, key=key, as_of=as_of, known_at=known_at, history=history, limit=limit)
+
+
+def _judged(router: APIRouter, plane: Plane) -> None:
+    @router.get("/nodes")
+    def nodes(
+        name: Annotated[str, Query(description="a name, slug or id", examples=["node:person:rob"])],
+    ) -> list[Node]:
+        """The nodes that a name, a slug or an id means."""
+        return plane.nodes(name)
+
+    @router.get("/reviews")
+    def reviews(limit: Limit = 20) -> list[Review]:
+        """Pairs of nodes that may be one, the likeliest first; `merge` or `distinct` answers one."""
+        return plane.reviews(limit=limit)
+
+    @router.get("/preview")
+    def preview(
+        op: Annotated[str, Query(description="an operation, by its name", examples=["merge"])],
+        body: Annotated[str, Query(description="its body, as JSON", examples=[f'{{"target": "{_ID}"}}'])],
+    ) -> Preview:
+        """What writing an operation would take away and bring, or why it would be refused; nothing is changed."""
+        return plane.preview(op, json_object(body.encode()))
 
 
 def _single(router: APIRouter, plane: Plane) -> None:

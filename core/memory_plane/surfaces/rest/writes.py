@@ -47,6 +47,21 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "pin": {"agent": "muse", "target": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"},
     "retract": {"agent": "muse", "target": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10", "reason": "it was a test"},
     "release": {"agent": "muse", "target": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"},
+    "merge": {
+        "agent": "muse",
+        "node": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10",
+        "into": "0b5c6b0e-7d53-5c7e-9f2b-2f6f6f0e9a11",
+    },
+    "split": {
+        "agent": "muse",
+        "node": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10",
+        "memories": ["0b5c6b0e-7d53-5c7e-9f2b-2f6f6f0e9a11"],
+    },
+    "distinct": {
+        "agent": "muse",
+        "nodes": ["6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10", "0b5c6b0e-7d53-5c7e-9f2b-2f6f6f0e9a11"],
+    },
+    "alias": {"agent": "muse", "node": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10", "name": "Bob"},
     "forget": {"agent": "muse", "target": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"},
 }
 
@@ -117,7 +132,7 @@ def writes(plane: Plane, growth: Growth) -> APIRouter:
 
 def _about(op: str) -> str:
     """Return what the method for an operation says of it."""
-    method = getattr(Writes, "post" if op == "thought" else op)
+    method = getattr(Writes, {"thought": "post", "merge": "merge_nodes"}.get(op, op))
     return str(method.__doc__).partition("\n")[0]
 
 

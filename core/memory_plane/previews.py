@@ -1,0 +1,93 @@
+"""What an operation would change: it is written, looked at and taken back, so that it is what the write will do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from memory_plane.database import Database
+from memory_plane.operations import memory_of
+from memory_plane.recall import graph, state
+from memory_plane.reports import Preview
+from memory_plane.store import corrections, derivations, identities, log, operations
+from memory_plane.types import Edge, Node, Operation
+
+EDGES = 500
+"""How many edges are compared, the most probable ones of the nodes concerned."""
+
+
+class _TakenBack(Exception):
+    """Ends a transaction that was only tried."""
+
+
+def preview(database: Database, operation: Operation, now: datetime) -> Preview:
+    """Return what writing an operation would take away and bring, in words, or why it would be refused."""
+    with database.reading() as connection:
+        refusal = corrections.refusal(connection, operation)
+    if refusal is not None:
+        return Preview(refusal=refusal)
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    with suppress(_TakenBack), database.writing(durable=False) as connection:
+        nodes = _concerned(connection, operation)
+        before = tuple(dict.fromkeys(_lines(connection, operation, nodes, now)))
+        operations.append(connection, operation, now)
+        after = tuple(dict.fromkeys(_lines(connection, operation, nodes, now)))
+        raise _TakenBack
+    return Preview(
+        gone=tuple(line for line in before if line not in after),
+        new=tuple(line for line in after if line not in before),
+    )
+
+
+def _concerned(connection: Connection, operation: Operation) -> list[str]:
+    """Return the ids of the nodes that an operation may change."""
+    body = operation.body
+    ids = [body[field] for field in ("node", "into") if field in body] + list(body.get("nodes", ()))
+    if operation.op == "split":
+        ids.append(identities.founded_by(operation.id))
+    target = log.target_of(operation)
+    about = log.get(connection, target) if target is not None else None
+    if about is not None:
+        ids += _concerned(connection, about[1])
+        ids += [node.id for node in graph.nodes(connection, graph.named_in(connection, about[0])).values()]
+    return list(dict.fromkeys(ids))
+
+
+def _lines(connection: Connection, operation: Operation, ids: Sequence[str], now: datetime) -> Iterator[str]:
+    yield from _memory(connection, operation)
+    keys = [key for id in ids for key in graph.find(connection, id)]
+    for key, node in graph.nodes(connection, dict.fromkeys(keys)).items():
+        yield _node(node, graph.mentions(connection, key))
+    for edge in graph.around(connection, keys, now, EDGES).edges:
+        yield _edge(edge)
+
+
+def _memory(connection: Connection, operation: Operation) -> Iterator[str]:
+    """Show the memory that an operation is about as far as pages do, and what is true of its subject."""
+    target = log.target_of(operation)
+    found = log.get(connection, target) if target is not None else None
+    memory = None if found is None else memory_of(found[1])
+    if found is None or memory is None:
+        return
+    if derivations.visible(connection, found[0], memory):
+        yield f"{memory.kind} {memory.id}: {memory.text}"
+    body = found[1].body
+    if memory.kind == "fact":
+        for fact in state.facts(
+            connection, subject=body["subject"], key=body["key"], as_of=None, history=False, limit=1
+        ):
+            yield f"{fact.subject} {fact.key} is {fact.value}"
+
+
+def _node(node: Node, mentions: int) -> str:
+    called = f", also {', '.join(node.aliases)}" if node.aliases else ""
+    return f"{node.slug} {node.name} ({node.type}{called}; named {mentions} times) {node.id}"
+
+
+def _edge(edge: Edge) -> str:
+    until = f" until {edge.valid_until:%Y-%m-%d}" if edge.valid_until else ""
+    return f"{edge.source.name} {edge.relation} {edge.target.name} ({edge.probability:.2f}){until}"

@@ -1,0 +1,75 @@
+"""What a person may judge: two nodes that may be one, with what speaks for it and what is known of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import islice
+
+from sqlalchemy import Connection, bindparam, select
+
+from memory_plane import models
+from memory_plane.prepared import Prepared
+from memory_plane.recall import graph
+from memory_plane.store import identities, verdicts
+from memory_plane.types import Node, Review
+
+LOOKED_AT = 50
+"""How many doubts are looked through for one that is shown: most pairs are doubted more than once."""
+EDGES = 4
+"""By how many edges a node is described."""
+EVIDENCE = 5
+"""How many memories are named that speak for a pair."""
+
+_doubts = models.doubts
+_likely = Prepared(
+    select(_doubts.c.one, _doubts.c.other, _doubts.c.probability, models.operations.c.id)
+    .join(models.operations, models.operations.c.seq == _doubts.c.seq)
+    .order_by(_doubts.c.probability.desc(), models.operations.c.id, _doubts.c.one, _doubts.c.other)
+    .limit(bindparam("limit"))
+)
+_Pairs = dict[tuple[str, str], tuple[float, list[str]]]
+
+
+def reviews(connection: Connection, now: datetime, limit: int) -> tuple[Review, ...]:
+    """Return the pairs that are likeliest one, without those of which that was said, or the contrary."""
+    pairs = _pairs(connection, _likely.all(connection, limit=limit * LOOKED_AT))
+    keys = {id: key for pair in pairs for id in pair for key in graph.find(connection, id)}
+    nodes = {node.id: node for node in graph.nodes(connection, set(keys.values())).values()}
+    open_ = ((pair, said) for pair, said in pairs.items() if nodes.keys() >= set(pair))
+    return tuple(
+        Review(
+            one=nodes[pair[0]],
+            other=nodes[pair[1]],
+            probability=probability,
+            evidence=tuple(evidence[:EVIDENCE]),
+            known=tuple(_known(connection, nodes[id], keys[id], now) for id in pair),
+        )
+        for pair, (probability, evidence) in islice(open_, limit)
+    )
+
+
+def _pairs(connection: Connection, doubts: Iterable[tuple[str, str, float, str]]) -> _Pairs:
+    pairs: _Pairs = {}
+    apart = verdicts.foes(verdicts.all_of(connection))
+    for one, other, probability, memory in doubts:
+        pair = identities.representative(connection, one), identities.representative(connection, other)
+        if pair[0] == pair[1] or _distinct(connection, apart, *pair):
+            continue
+        pairs.setdefault(min(pair, pair[::-1]), (probability, []))[1].append(memory)
+    return pairs
+
+
+def _distinct(connection: Connection, apart: dict[str, set[str]], one: str, other: str) -> bool:
+    if not apart:
+        return False
+    others = set(identities.members(connection, other))
+    return any(not others.isdisjoint(apart.get(id, ())) for id in identities.members(connection, one))
+
+
+def _known(connection: Connection, node: Node, key: int, now: datetime) -> tuple[str, ...]:
+    def words() -> Iterator[str]:
+        for edge in graph.around(connection, [key], now, EDGES).edges:
+            yield f"{edge.source.name} {edge.relation} {edge.target.name}"
+
+    return tuple(words())

@@ -1,0 +1,108 @@
+"""What persons have said of nodes, as folds read it: which node a memory means, and which names a node has.
+
+Answers of plugins name nodes as they were known when they were asked. `seen` puts the nodes in their place that they
+are by now; the answers themselves stay as they are, so that whatever was said of nodes can be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from uuid import UUID, uuid5
+
+from sqlalchemy import Connection, bindparam, select
+
+from memory_plane import models
+from memory_plane.prepared import Prepared
+from memory_plane.store.codec import Derivation
+from memory_plane.types import NAMESPACE, Classification
+
+_same, _parted, _said = models.same_nodes, models.parted_nodes, models.node_names
+_any_same = Prepared(select(_same.c.node).limit(1))
+_any_name = Prepared(select(_said.c.seq).limit(1))
+_stands = Prepared(select(_same.c.representative).where(_same.c.node == bindparam("id")))
+_members = Prepared(select(_same.c.node).where(_same.c.representative == bindparam("id")))
+_partings = Prepared(
+    select(_parted.c.node, _parted.c.founded)
+    .join(models.operations, models.operations.c.seq == _parted.c.seq)
+    .where(_parted.c.memory == bindparam("memory"))
+    .order_by(models.effective(), models.operations.c.id)
+)
+_names = Prepared(
+    select(_said.c.name, _said.c.denied, models.effective(), models.operations.c.id)
+    .join(models.operations, models.operations.c.seq == _said.c.seq)
+    .where(_said.c.node == bindparam("id"))
+)
+
+
+def founded_by(split: str) -> str:
+    """Return the id of the node that the operation `split` takes out of another."""
+    return str(uuid5(NAMESPACE, f"split:{UUID(split)}"))
+
+
+def representative(connection: Connection, id: str) -> str:
+    """Return the node that stands for this one, which is itself unless it was merged into another."""
+    found: str | None = _stands.scalar(connection, id=id)
+    return found or id
+
+
+def members(connection: Connection, id: str) -> list[str]:
+    """Return the nodes that a representative stands for, itself among them."""
+    return [row.node for row in _members.all(connection, id=id)] or [id]
+
+
+def seen(connection: Connection, memory: str, answers: Iterable[Derivation]) -> list[Derivation]:
+    """Return the answers about a memory with the nodes that they mean by now."""
+    given = list(answers)
+    if not any(one.classification is not None for one in given):
+        return given
+    partings = _partings.all(connection, memory=memory)
+    if not partings and _any_same.first(connection) is None:
+        return given
+    meant = _Meant(connection, [(row.node, row.founded) for row in partings])
+    return [
+        one if one.classification is None else replace(one, classification=meant.of(one.classification))
+        for one in given
+    ]
+
+
+def names(connection: Connection, id: str) -> dict[str, bool]:
+    """Return the folded names that persons gave (True) or denied (False) the node that a representative is."""
+    if _any_name.first(connection) is None:
+        return {}
+    words = [
+        (at, op, name, denied)
+        for node in members(connection, id)
+        for name, denied, at, op in _names.all(connection, id=node)
+    ]
+    return {name: not denied for _, _, name, denied in sorted(words)}
+
+
+class _Meant:
+    """The node that each id means in one memory."""
+
+    def __init__(self, connection: Connection, partings: Sequence[tuple[str, str]]) -> None:
+        self._connection = connection
+        self._partings = partings
+        self._known: dict[str, str] = {}
+
+    def of(self, found: Classification) -> Classification:
+        """Return a classification with the nodes that it means."""
+        return replace(
+            found,
+            resolutions=tuple(replace(one, node=self._node(one.node)) for one in found.resolutions),
+            links=tuple(
+                replace(link, source=self._node(link.source), target=self._node(link.target)) for link in found.links
+            ),
+        )
+
+    def _node(self, id: str) -> str:
+        if id not in self._known:
+            self._known[id] = self._means(id)
+        return self._known[id]
+
+    def _means(self, id: str) -> str:
+        for node, founded in self._partings:
+            if representative(self._connection, id) == representative(self._connection, node):
+                id = founded
+        return representative(self._connection, id)
