@@ -38,15 +38,16 @@ PluginState = Literal["active", "disabled", "not enabled", "failed"]
 class Plugin:
     """Base of every plugin. The attributes are data; the hooks are methods marked with `@hookimpl`.
 
-    `deferred` plugins are asked after the write, from a queue. `sends` says what leaves the machine and where to;
-    a plugin that sends runs only when `plugins.enabled` names it. `folder` is for files of its own, below the home and
-    made when it is needed; None where there is no home. `model` names what answered last, and is kept with each answer.
+    `deferred` plugins are asked after the write, from a queue. `sends` says what leaves the machine and where to; a
+    class that sends runs only when `plugins.enabled` names it; its object may say it more exactly, as it is set.
+    `folder` is for files of its own, below the home and made when it is needed; None where there is no home. `model`
+    names what answered last, and is kept with each answer.
     """
 
     settings_model: ClassVar[type[PluginSettings]] = PluginSettings
     agents: ClassVar[tuple[AgentInfo, ...]] = ()
     deferred: ClassVar[bool] = False
-    sends: ClassVar[str | None] = None
+    sends: str | None = None
 
     settings: PluginSettings
     folder: Path | None = None

@@ -332,7 +332,7 @@ class PluginManager:
             hooks=tuple(hook for hook, calls in self._hooks.items() if name in {call.plugin for call in calls}),
             agents=tuple(agent.id for agent in kind.agents),
             deferred=kind.deferred,
-            sends=kind.sends,
+            sends=self._plugins.get(name, kind).sends,
             failure=failure,
         )
 

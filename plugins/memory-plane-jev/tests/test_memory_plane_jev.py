@@ -264,6 +264,12 @@ def test_neither_address_nor_key_means_that_nothing_is_asked(make_jev: MakeJev) 
     assert JevSettings.model_validate({"api_key": "sk"}).url == HOSTED
 
 
+def test_what_is_sent_and_where_to_is_told(make_jev: MakeJev) -> None:
+    for url, told in ((None, None), ("http://127.0.0.1:9", "names and what is known of them to http://127.0.0.1:9")):
+        (sends,) = (info.sends for info in make_jev(url).plugins.infos() if info.name == "jev")
+        assert sends is None if told is None else str(sends).endswith(told)
+
+
 def test_key_in_the_environment_is_no_consent(home: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TYPESAFE_API_KEY", "sk")
     monkeypatch.delenv("MEMORY_PLANE_PLUGINS__ENABLED")

@@ -346,6 +346,15 @@ def test_variables_of_the_seed_are_read_and_ours_come_first(home: Path, monkeypa
     assert LlmSettings().url == "https://ours.example/v1"
 
 
+@pytest.mark.parametrize(
+    ("extractor", "texts"), [("hybrid", "that rules do not read well"), ("llm", "of all memories")]
+)
+def test_what_is_sent_and_where_to_is_told(make_llm: MakePlane, server: Server, extractor: str, texts: str) -> None:
+    sends = {info.name: info.sends for info in make_llm(extractor=extractor).plugins.infos()}
+    assert sends["llm"] == f"redacted texts {texts} to {server.url}"
+    assert {info.name: info.sends for info in make_llm(extractor="local").plugins.infos()}["llm"] is None
+
+
 def test_key_in_the_environment_is_no_consent(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk")
     monkeypatch.delenv("MEMORY_PLANE_PLUGINS__ENABLED")

@@ -77,9 +77,15 @@ class JevPlugin(Plugin):
     settings_model = JevSettings
     settings: JevSettings
     deferred = True
-    sends = (
+    sends: str | None = (
         "redacted texts of memories, names and what is known of them to [plugin.jev] base_url, else to Jev's own server"
     )
+
+    def __init__(self, settings: PluginSettings | None = None) -> None:
+        """Say where the settings send what."""
+        super().__init__(settings)
+        url = self.settings.url
+        self.sends = None if url is None else f"redacted texts, names and what is known of them to {url}"
 
     @cached_property
     def server(self) -> SystemOne | None:

@@ -77,7 +77,14 @@ class LlmPlugin(Plugin):
     settings_model = LlmSettings
     settings: LlmSettings
     deferred = True
-    sends = "redacted texts of memories that rules do not read well, to [plugin.llm] base_url"
+    sends: str | None = "redacted texts of memories that rules do not read well, to [plugin.llm] base_url"
+
+    def __init__(self, settings: PluginSettings | None = None) -> None:
+        """Say where the settings send what."""
+        super().__init__(settings)
+        which = {"hybrid": "redacted texts that rules do not read well", "llm": "redacted texts of all memories"}
+        texts = which.get(self.settings.extractor)
+        self.sends = None if texts is None else f"{texts} to {self.settings.url}"
 
     @cached_property
     def remote(self) -> RemoteModel:
