@@ -78,6 +78,9 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
         ("How many people work at Lumina?", "3"),
         ("Where did Tom's manager work before?", "Hexatron"),
         ("What is Priya's role?", "CTO of Lumina"),
+        ("Does anyone know Go?", "Yes: Tom"),
+        ("Tom works where?", "Lumina"),
+        ("Which company did Ines work at before Lumina?", "Hexatron"),
         ("What did I promise Dana?", "invoice (due "),
         ("do you know where Tom lives?", "Porto"),
         ("How is Tom connected to Hexatron?", "Tom →[MANAGED_BY]→ Ines →[PREVIOUSLY_WORKED_AT]→ Hexatron"),
@@ -101,6 +104,8 @@ def test_question_is_answered(plane: Plane, question: str, answer: str) -> None:
         ("What does Priya use?", {"Spark", "Scala"}),
         ("What does Comet use?", {"Rust", "Postgres"}),
         ("List all teams", {"Data team"}),
+        ("Who are Tom's colleagues?", {"Priya", "Ines"}),
+        ("Who works with Tom?", {"Priya", "Ines"}),
         ("What places are mentioned?", {"Porto"}),
     ],
 )

@@ -56,11 +56,13 @@ def ask(
 def _readings(connection: Connection, found: Sequence[Word], names: Names, clock: Clock) -> Iterator[Reading]:
     """Yield what the question can ask, with and without a time in it."""
     named = frozenset(place for at, entries in names.items() for end, _ in entries for place in range(at, end))
-    kept = asked(found, named)
-    lows = [found[at].low for at in kept]
-    for period, begin, end in (*_periods(lows, clock), (None, 0, len(kept))):
-        phrases = _phrases(connection, found, names, kept[begin:end])
-        yield from ((form, period) for form in forms(phrases))
+    shortest = asked(found, named)
+    longest = asked(found, named, openers=False)
+    for kept in [shortest] if shortest == longest else [shortest, longest]:
+        lows = [found[at].low for at in kept]
+        for period, begin, end in (*_periods(lows, clock), (None, 0, len(kept))):
+            phrases = _phrases(connection, found, names, kept[begin:end])
+            yield from ((form, period) for form in forms(phrases))
 
 
 def _by_key(connection: Connection, found: Sequence[Word], clock: Clock, at: datetime) -> Answer | None:

@@ -162,7 +162,7 @@ def _built(pattern: Pattern, bound: Bound, phrases: Phrases) -> Form | None:
         case "between" if other is not None:
             return Between(one, other, whether=option == "whether")
         case "has":
-            attribute = attributes()["role",][0] if option == "role" else bound["N"]
+            attribute = attributes()[option,][0] if (option,) in attributes() else bound["N"]
             return Which(had(attribute, one), count=option == "count")
         case "list" if option == "described":
             return Which(one) if isinstance(one, Sought) else None

@@ -281,13 +281,16 @@ def _typed(term: Term, types: Kinds) -> bool:
 
 
 def had(attribute: Attribute, owner: Term) -> Sought:
-    """Return what somebody has."""
-    return Sought(attribute.kinds, (Condition((attribute.ways,), owner),), attribute.keys)
+    """Return what somebody has; of those with whom one shares something, all but oneself."""
+    if attribute.via is None:
+        return Sought(attribute.kinds, (Condition((attribute.ways,), owner),), attribute.keys)
+    shared = Sought(conditions=(Condition((including(attribute.via),), owner),))
+    return Sought(attribute.kinds, (Condition((attribute.ways,), shared),), but=owner)
 
 
 def _being(term: Sought, tense: Tense) -> tuple[Condition, ...]:
     """What it means to be, or to have been, what a description says."""
     return tuple(
-        replace(one, kinds=term.kinds or one.kinds, tense=one.tense if tense == "now" else tense)
+        replace(one, kinds=term.kinds or one.kinds, tense=one.tense if tense == "now" or one.tense == "over" else tense)
         for one in term.conditions
     )

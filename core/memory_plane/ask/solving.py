@@ -63,6 +63,8 @@ class Solver:
             found = more if found is None else {key: (*found[key], *more[key]) for key in found if key in more}
             if not found:
                 return {}
+        if sought.but is not None and found:
+            found = {key: ties for key, ties in found.items() if key not in self.term(sought.but)}
         return self._of_kinds(found or {}, (sought.kinds, *(one.kinds for one in sought.conditions)))
 
     def _of_kinds(self, found: Found, wanted: Iterable[Kinds]) -> Found:

@@ -55,10 +55,13 @@ def _split(text: str, start: int) -> list[Word]:
     return [Word(text, plain, start, end)]
 
 
-def asked(found: Sequence[Word], named: frozenset[int]) -> list[int]:
-    """Return the places of the words that ask something; those at the places `named` belong to names and stay."""
+def asked(found: Sequence[Word], named: frozenset[int], *, openers: bool = True) -> list[int]:
+    """Return the places of the words that ask something; those at the places `named` belong to names and stay.
+
+    Without `openers` only chatter is left out: "does anyone know Go" may ask just that.
+    """
     at, kept = 0, []
-    while at < len(found) and (length := _idle(found, at, "opener", named)):
+    while openers and at < len(found) and (length := _idle(found, at, "opener", named)):
         at += length
     while at < len(found):
         length = _idle(found, at, "chatter", named)

@@ -26,11 +26,15 @@ class Way(NamedTuple):
 
 
 class Attribute(NamedTuple):
-    """What something has: the ways to it, the kinds of it, and the keys of facts that hold it."""
+    """What something has: the ways to it, the kinds of it, and the keys of facts that hold it.
+
+    With `via` the ways begin at what the owner has along that one: colleagues work where one works.
+    """
 
     ways: tuple[Way, ...]
     kinds: frozenset[str]
     keys: frozenset[str]
+    via: Way | None = None
 
 
 class Title(NamedTuple):
@@ -84,7 +88,9 @@ def attributes() -> dict[Words, tuple[Attribute, ...]]:
     """Return what something has by its words; a title is had by whom it is held at."""
     found: dict[Words, list[Attribute]] = {}
     for relation, types, keys, text in rows("attributes.tsv"):
-        attribute = Attribute(_ways(relation), _set(types, ","), _set(keys, " "))
+        shared = Way(relation.removeprefix("~"), forward=False) if relation.startswith("~") else None
+        ways = _ways(f"<{relation.removeprefix('~')}" if shared else relation)
+        attribute = Attribute(ways, _set(types, ","), _set(keys, " "), shared)
         for word in text.split():
             found.setdefault(tuple(word.split("_")), []).append(attribute)
     for words, title in titles().items():
