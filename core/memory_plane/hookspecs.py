@@ -41,7 +41,7 @@ class Hooks:
 
     @hookspec
     def extract(self, memory: Memory, found: Extraction) -> Extraction | None:
-        """Find mentions, claims and open items in one memory; `found` is what earlier plugins found."""
+        """Find mentions, claims and open items in one memory; `found`: names of the graph in it, what others found."""
 
     @hookspec(firstresult=True)
     def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification | None:

@@ -20,6 +20,7 @@ from memory_plane.inquiry import Inquiry, inquire, nodes_of, settled
 from memory_plane.operations import make_operation, memory_of
 from memory_plane.recall import attention
 from memory_plane.recall.candidates import Candidates, candidates, outdated
+from memory_plane.recall.known import known_names
 from memory_plane.store import corrections, cursors, derivations, enrichment, feed, log, operations
 from memory_plane.store.codec import Derivation
 from memory_plane.store.feed import NOTHING, Delivery
@@ -137,7 +138,9 @@ class Pipeline:
 
     def ask(self, memory: Memory) -> tuple[list[Derivation], Candidates]:
         """Return what the inline plugins say of a memory, one derivation a plugin, and the nodes they were shown."""
-        extractions = self._plugins.extractions(memory)
+        with self._database.reading() as connection:
+            names = known_names(connection, memory.text)
+        extractions = self._plugins.extractions(memory, names)
         found = reduce(unite, (extraction for _, extraction in extractions), Extraction())
         with self._database.reading() as connection:
             known = candidates(connection, memory, found.mentions)

@@ -191,12 +191,13 @@ class PluginManager:
         """Return what all inline extractors found in a memory, united."""
         return answers.unite(*(extraction for _, extraction in self.extractions(memory)))
 
-    def extractions(self, memory: Memory) -> list[tuple[str, Extraction]]:
-        """Return what each inline extractor found, as it gave it; each is shown what those before it found."""
+    def extractions(self, memory: Memory, known: Extraction | None = None) -> list[tuple[str, Extraction]]:
+        """Return what each inline extractor found, as it gave it; each is shown `known` and what others found."""
         check = partial(answers.extraction, memory=memory)
+        before = () if known is None else (known,)
         given: list[tuple[str, Extraction]] = []
         for call in self._inline("extract"):
-            found = answers.unite(*(extraction for _, extraction in given))
+            found = answers.unite(*before, *(extraction for _, extraction in given))
             answer = self._try(call, {"memory": memory, "found": found}, check)
             if answer is not None:
                 given.append((call.plugin, answer))

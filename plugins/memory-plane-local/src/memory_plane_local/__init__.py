@@ -52,7 +52,8 @@ class LocalPlugin(Plugin):
     @hookimpl(trylast=True)
     def extract(self, memory: Memory, found: Extraction) -> Extraction | None:
         """Find names, claims and open items."""
-        return extraction.extract(memory, zone=self.settings.zone)
+        known = {mention.text.lower(): mention.type for mention in found.mentions}
+        return extraction.extract(memory, known, self.settings.zone)
 
     @hookimpl(trylast=True)
     def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification | None:

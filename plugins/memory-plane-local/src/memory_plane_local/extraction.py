@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from datetime import UTC, tzinfo
 
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
@@ -18,6 +18,7 @@ from memory_plane_local.letters import introduced, read_letter
 from memory_plane_local.lists import joined
 from memory_plane_local.name import Name
 from memory_plane_local.name_guesses import guess
+from memory_plane_local.name_lists import NOTHING_KNOWN
 from memory_plane_local.names import find_names
 from memory_plane_local.relations import Reader
 from memory_plane_local.sentences import Sentence, sentences
@@ -30,8 +31,8 @@ MAX_NAMES = 400
 """After so many different names a text is read no further."""
 
 
-def extract(memory: Memory, gazetteer: Collection[str] = frozenset(), zone: tzinfo = UTC) -> Extraction:
-    """Find what one memory says; `gazetteer` has lower-case names that the graph knows, `zone` is where "today" is."""
+def extract(memory: Memory, gazetteer: Mapping[str, str] = NOTHING_KNOWN, zone: tzinfo = UTC) -> Extraction:
+    """Find what one memory says; `gazetteer` has the types of names that the graph knows, `zone` is where "today" is."""
     text = _Text(memory, gazetteer, zone)
     for sentence in sentences(memory.text, text.tokens(memory.text)):
         if len(text.names) > MAX_NAMES:  # a list or a dump, and no note: every name costs the store a dozen look-ups
@@ -46,7 +47,7 @@ def extract(memory: Memory, gazetteer: Collection[str] = frozenset(), zone: tzin
 class _Text:
     """All that is known of one text while it is read."""
 
-    def __init__(self, memory: Memory, gazetteer: Collection[str], zone: tzinfo) -> None:
+    def __init__(self, memory: Memory, gazetteer: Mapping[str, str], zone: tzinfo) -> None:
         self.gazetteer = gazetteer
         self.written = memory.created_at.astimezone(zone)
         self.items: dict[Item, None] = {}

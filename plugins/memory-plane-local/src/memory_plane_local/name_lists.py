@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
+from types import MappingProxyType
 
-from memory_plane_local.lexicon import contexts, known_names, titles
+from memory_plane_local.lexicon import contexts, is_common, known_names, titles
 from memory_plane_local.name import Name, name_at, opening, version_end
 from memory_plane_local.sentences import Sentence
 from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 from memory_plane_local.verbs import PAST, THIRD, forms
 
+NOTHING_KNOWN: Mapping[str, str] = MappingProxyType({})
+_MOST_WORDS = 4
 
-def listed(sentence: Sentence, at: int, gazetteer: Collection[str]) -> Name | None:
+
+def listed(sentence: Sentence, at: int, gazetteer: Mapping[str, str]) -> Name | None:
     """Return a name of the word lists, or of the graph, unless a longer written name begins here."""
     tokens = sentence.tokens
     for known in known_names().get(tokens[at].low, ()):
@@ -25,10 +29,20 @@ def listed(sentence: Sentence, at: int, gazetteer: Collection[str]) -> Name | No
             return None
         end = version_end(tokens, end) if known.type in ("Tool", "Language") else end
         return name_at(sentence, at, end, (known.type,), 0.95)
-    if gazetteer:
-        for end in range(min(at + 4, len(tokens)), at, -1):
-            if " ".join(token.low for token in tokens[at:end]) in gazetteer:
-                return name_at(sentence, at, end, (), 0.9)
+    return _known(sentence, at, gazetteer) if gazetteer else None
+
+
+def _known(sentence: Sentence, at: int, gazetteer: Mapping[str, str]) -> Name | None:
+    """A name of the graph, in whatever case; an ordinary word or the beginning of a longer name is none."""
+    tokens = sentence.tokens
+    for end in range(min(at + _MOST_WORDS, len(tokens)), at, -1):
+        text = sentence.text[tokens[at].start : tokens[end - 1].end].lower()
+        kind = gazetteer.get(text)
+        if kind is None or (end == at + 1 and (len(text) < 3 or is_common(text))):
+            continue
+        if tokens[at].shape != "low" and _grows(sentence, end):
+            return None
+        return name_at(sentence, at, end, () if kind == "Concept" else (kind,), 0.9)
     return None
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 
 from memory_plane_local.lexicon import contexts, is_common, nouns, titles
 from memory_plane_local.name import Name, name_at, opening, owns_noun, version_end
-from memory_plane_local.name_lists import listed
+from memory_plane_local.name_lists import NOTHING_KNOWN, listed
 from memory_plane_local.name_types import type_options
 from memory_plane_local.sentences import Sentence
 from memory_plane_local.tables import cues, words
@@ -16,7 +16,7 @@ _LEGAL_FORMS = frozenset({"Inc", "LLC", "Ltd", "GmbH", "Corp"})
 _IDEOGRAPHS = "\u3040"
 
 
-def find_names(sentence: Sentence, gazetteer: Collection[str] = frozenset()) -> list[Name]:
+def find_names(sentence: Sentence, gazetteer: Mapping[str, str] = NOTHING_KNOWN) -> list[Name]:
     """Return the names of a sentence in order; `span` is the range of its tokens."""
     tokens, found, at = sentence.tokens, [], 0
     while at < len(tokens):
