@@ -76,6 +76,20 @@ def test_turn_becomes_its_focus_and_what_was_done() -> None:
 
 
 @pytest.mark.parametrize(
+    ("answer", "is_kept"),
+    [
+        ("Decided to use PostgreSQL for the shop.", True),
+        ("Done. Opted for SQLite in the tests.", True),
+        ("Chose PostgreSQL over MySQL for the shop.", True),
+        ("Picked the first free port.", False),
+        ("Chose the red button.", False),
+    ],
+)
+def test_decision_is_heard_without_who_decided(answer: str, is_kept: bool) -> None:
+    assert [kind for kind, _ in thoughts(operations(turn("", answer)))] == ["decision"] * is_kept
+
+
+@pytest.mark.parametrize(
     ("prompt", "answer"),
     [
         ("thanks", "You're welcome!"),
