@@ -71,6 +71,19 @@ def test_turn_is_told_as_it_was_recorded_and_reaches_the_memory(
 
 
 @both
+def test_prompt_of_the_command_line_is_without_the_quotes_that_opencode_puts_around_it(
+    home: Path, version: str
+) -> None:
+    """Else all that a person says there would be taken for a quotation."""
+    for given, heard in (
+        ('"Use \\"Rust\\" now"', 'Use "Rust" now'),
+        ('"one" and "two"', '"one" and "two"'),
+    ):
+        run(home, version, TURN | {"prompt": given})
+        assert {payload["turn"]["prompt"] for _, payload in told(home)[-2:]} == {heard}
+
+
+@both
 def test_every_request_is_given_the_page_once(home: Path, version: str) -> None:
     """A system prompt is made anew for each, so that what stood in the one before is not there any more."""
     assert run(home, version, TURN, TURN | {"id": "next"}, TURN | {"session": "other"}) == [[BRIEF]] * 6

@@ -24,6 +24,12 @@ function tell(event, turn) {
   }).catch(() => "")
 }
 
+// `opencode run` puts each word of its command line that has a space in it between quotes.
+function asTyped(prompt) {
+  const inner = prompt.match(/^"((?:[^"]|(?<=\\)")*)"$/)?.[1]
+  return inner === undefined ? prompt : inner.replaceAll('\\"', '"')
+}
+
 const quietly =
   (task) =>
   async (...words) => {
@@ -42,7 +48,7 @@ function watch(about) {
       turns.delete(session)
       const { folder, parent } = await about(session)
       if (parent) return // what one agent asks another is no word of the person's
-      const turn = { session, id, folder, prompt: prompt.slice(0, LONGEST) }
+      const turn = { session, id, folder, prompt: asTyped(prompt).slice(0, LONGEST) }
       if (turns.size >= MOST) turns.delete(turns.keys().next().value)
       turns.set(session, turn)
       const said = await tell("SessionStart", turn)
