@@ -171,7 +171,7 @@ def _built(pattern: Pattern, bound: Bound, phrases: Phrases) -> Form | None:
         case "about":
             return Which(one) if isinstance(one, Sought) else About(one, all=option == "all")
         case "open":
-            owner = one or (phrases.writer if any("my" in words for words in pattern.words()) else None)
+            owner = one or (phrases.writer if any("my" in words for words in pattern.words) else None)
             return Items(bound.get("I", ()), owner=owner, whose="by" if option == "mine" else "for", want="all")
         case "due":
             return _due(option, bound)

@@ -136,7 +136,12 @@ def _is_known(connection: Connection, word: str, stem: str) -> bool:
 
 
 def _names_attribute(low: str) -> bool:
-    return low in FORMER or any(words[0] == low for words in attributes())
+    return low in FORMER or low in _attribute_words()
+
+
+@cache
+def _attribute_words() -> frozenset[str]:
+    return frozenset(words[0] for words in attributes())
 
 
 @cache
@@ -144,7 +149,7 @@ def _vocabulary() -> frozenset[str]:
     """All words that mean something in a question."""
     found = set(_CLOSED | FORMER | OVER | set(ITEMS) | set(verb_forms()))
     for entries in patterns().values():
-        found |= {word for entry in entries for words in entry.words() for word in words}
+        found |= {word for entry in entries for words in entry.words for word in words}
     for table in (kinds(), attributes(), titles()):
         found |= {word for words in table for word in words}
     found |= {word for entries in question_phrases().values() for phrase in entries for word in phrase.rest}

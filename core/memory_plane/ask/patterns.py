@@ -28,15 +28,15 @@ Atom = str | frozenset[str]
 
 
 class Pattern(NamedTuple):
-    """One pattern of a form, with its option, if any; each place is a slot or the words that may stand there."""
+    """One pattern of a form, with its option, if any; each place is a slot or the words that may stand there.
+
+    Of each of the `words` one must stand in a question.
+    """
 
     form: str
     option: str
     atoms: tuple[Atom, ...]
-
-    def words(self) -> Iterator[frozenset[str]]:
-        """Yield the words of which one must stand in a question, for each place that is no slot."""
-        return (atom for atom in self.atoms if not isinstance(atom, str))
+    words: tuple[frozenset[str], ...]
 
 
 @cache
@@ -47,8 +47,9 @@ def patterns() -> dict[str, tuple[Pattern, ...]]:
         form, _, option = name.partition(":")
         for source in text.split("; "):
             for atoms in _expanded(source):
+                words = tuple(atom for atom in atoms if not isinstance(atom, str))
                 for first in [""] if isinstance(atoms[0], str) else atoms[0]:
-                    found.setdefault(first, []).append(Pattern(form, option, atoms))
+                    found.setdefault(first, []).append(Pattern(form, option, atoms, words))
     return {first: tuple(dict.fromkeys(entries)) for first, entries in found.items()}
 
 
@@ -67,10 +68,8 @@ def matching(phrases: Phrases) -> Iterator[tuple[Pattern, Bound]]:
     """Yield the patterns that a whole question fits, with what stands in their slots."""
     first, said = phrases.lows[0] if phrases.lows else "", frozenset(phrases.lows)
     for pattern in (*patterns().get(first, ()), *patterns().get("", ())):
-        if any(said.isdisjoint(words) for words in pattern.words()):
-            continue
-        for bound in _match(phrases, pattern.atoms, 0, {}):
-            yield pattern, bound
+        if not any(map(said.isdisjoint, pattern.words)):
+            yield from ((pattern, bound) for bound in _match(phrases, pattern.atoms, 0, {}))
 
 
 def _match(phrases: Phrases, atoms: Sequence[Atom], at: int, bound: Bound) -> Iterator[Bound]:

@@ -73,7 +73,7 @@ def asked(found: Sequence[Word], named: frozenset[int], *, openers: bool = True)
 
 def _idle(found: Sequence[Word], at: int, use: str, named: frozenset[int]) -> int:
     """How many words from here on say nothing."""
-    for phrase in _phrases()[use]:
+    for phrase in _phrases().get((use, found[at].low), ()):
         chunk = found[at : at + len(phrase)]
         if tuple(word.low for word in chunk) == phrase and named.isdisjoint(range(at, at + len(phrase))):
             return len(phrase)
@@ -81,9 +81,10 @@ def _idle(found: Sequence[Word], at: int, use: str, named: frozenset[int]) -> in
 
 
 @cache
-def _phrases() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Phrases without meaning, the longest first."""
-    return {
-        use: tuple(sorted((tuple(phrase.split()) for phrase in text.split("; ")), key=len, reverse=True))
-        for use, text in rows("chatter.tsv")
-    }
+def _phrases() -> dict[tuple[str, str], list[tuple[str, ...]]]:
+    """Phrases without meaning by their use and first word, the longest first."""
+    found: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+    for use, text in rows("chatter.tsv"):
+        for phrase in sorted((tuple(phrase.split()) for phrase in text.split("; ")), key=len, reverse=True):
+            found.setdefault((use, phrase[0]), []).append(phrase)
+    return found

@@ -55,6 +55,7 @@ _of_offices = {
     for name, place in _PLACES.items()
 }
 _whole = select(_edges).where(_edges.c.key.in_(_keys))
+_known = select(_aliases.c.name).where(_aliases.c.name.in_(bindparam("names", expanding=True))).distinct()
 _of_type = Prepared(
     select(_nodes.c.key, _nodes.c.type, _nodes.c.name)
     .where(_nodes.c.type == bindparam("kind"))
@@ -108,8 +109,7 @@ def called(connection: Connection, name: str) -> tuple[Called, ...]:
 
 def known(connection: Connection, names: Iterable[str]) -> set[str]:
     """Return which of these folded names some node has."""
-    chosen = select(_aliases.c.name).where(_aliases.c.name.in_(list(names))).distinct()
-    return set(connection.execute(chosen).scalars())
+    return set(connection.execute(_known, {"names": list(names)}).scalars())
 
 
 def spelt_alike(connection: Connection, name: str) -> list[str]:
