@@ -71,7 +71,7 @@ def operations(turn: Turn) -> tuple[Operation, ...]:
     """
     asked, answered = _sentences(turn.prompt, pasted=True), _sentences(turn.answer)
     kept = _most_telling([*_of_prompt(turn, asked), *_of_answer(turn, answered)])
-    return (*_closing(turn), *_heartbeat(turn, asked, kept), *(_thought(turn, one) for one in kept))
+    return (*_closing(turn, answered), *_heartbeat(turn, asked, kept), *(_thought(turn, one) for one in kept))
 
 
 def _sentences(text: str, *, pasted: bool = False) -> list[Sentence]:
@@ -176,11 +176,11 @@ def _focus(asked: Sequence[str]) -> str:
     return max(points, key=lambda point: min(cues.content(cues.folded(point)), _LEAST))
 
 
-def _closing(turn: Turn) -> Iterator[Operation]:
+def _closing(turn: Turn, answered: Sequence[Sentence]) -> Iterator[Operation]:
     """Yield the end of the questions that the prompt answers, whatever it says: the conversation went on."""
     if not turn.prompt.strip() or turn.origin == "external":
         return
-    asked_again = _question(turn, _sentences(turn.answer)) if turn.answer else None
+    asked_again = _question(turn, answered)
     for item in dict.fromkeys(_answered(turn)):
         if asked_again and item == _id(turn, "thought", _key(asked_again)):
             continue
