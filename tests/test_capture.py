@@ -171,6 +171,7 @@ def test_agent_hands_nothing_over_to_itself() -> None:
         "According to the memory, @codex deployed the shop.",
         "Claude and Codex merged the branch of the outbox. It is done now, since Codex published it.",
         "Shipped by Claude Code: the outbox of the shop.",
+        "According to Claude, the outbox is shipped.",
         "Der Outbox wurde von Claude ausgeliefert.",
         "Claude hat den Outbox ausgeliefert.",
         "Outbox выложен Claude.",

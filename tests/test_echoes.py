@@ -215,6 +215,7 @@ def test_what_was_heard_then_is_known_when_it_is_taken_in_much_later(plane: Plan
         "The pulse page is live on herrington.ai now",
         "On herrington.ai the pulse page has been deployed (as Antigravity told)",
         "Released: the pulse page on herrington.ai",
+        "I see that the pulse page on herrington.ai was shipped this morning",
     ],
 )
 def test_what_another_agent_said_before_is_no_news_in_other_words_either(filled: Plane, text: str) -> None:

@@ -82,6 +82,33 @@ def test_words_of_others_are_neither_the_persons_nor_the_agents(text: str) -> No
     assert kept(answer=text) == []
 
 
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [
+        ("Hi Ben,\n", "\nBest,\nRob"),
+        ("Hallo Ben,\n", "\nViele Grüße\nRob"),
+        ('"""', '"""'),
+        ("'''", "'''"),
+        ("<email>", "</email>"),
+        ('<document source="x">', "</document>"),
+    ],
+)
+def test_what_a_person_pastes_whole_is_somebodys(begin: str, end: str) -> None:
+    text = f"Summarise this for me:\n\n{begin}\nWe decided to use Kafka.\nI'll send the deck by Friday.\n{end}"
+    assert kept(prompt=text) == []
+    assert focus(text) == "Summarise this for me:"
+    own = "We decided to use PostgreSQL."
+    assert kept(prompt=f"{own}\n\n{text}\n\nI'll answer by Friday.") == [
+        ("decision", own),
+        ("commitment", "I'll answer by Friday."),
+    ]
+
+
+@pytest.mark.parametrize("begin", ["Hi Ben,", '"""', "<email>", "</email>", "<task>\n</task>"])
+def test_mark_without_its_partner_encloses_nothing(begin: str) -> None:
+    assert kept(prompt=f"Hello\n\n{begin}\n\nWe decided to use Kafka.") == [("decision", "We decided to use Kafka.")]
+
+
 def test_line_of_a_chat_alone_is_somebodys_in_a_prompt() -> None:
     assert kept(prompt="Sarah: I'll send the deck by Friday") == []
     assert kept(answer="Status: I've deployed the shop") == [("milestone", "Status: I've deployed the shop")]

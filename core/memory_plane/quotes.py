@@ -21,6 +21,13 @@ _STAMPED = (
     re.compile(rf"{_NAME},?\s*[\[(]{_STAMP}[\])]"),
     re.compile(rf"{_NAME}(?:\s{{2,}}|\s[-–—]\s){_STAMP}$"),
 )
+_MARKS = ('"""', "'''")
+_TAG = re.compile(r"<(?P<close>/?)(?P<name>[a-z][\w.-]{0,40})(?: [^<>]{0,200})?>")
+_SIGNED = " signed"
+_ALONE = 300
+"""What is longer is no line of marks."""
+_GREETING = 4
+"""Of how many words a greeting is at most that stands alone."""
 _LABELLED = re.compile(rf"{_NAME}\s?: (?=\S)")
 
 
@@ -30,7 +37,13 @@ def own_lines(lines: Sequence[str], *, pasted: bool = False) -> Iterator[str]:
     `pasted`: a single line "Sarah: I'll do it" is of a chat as well, as in what a person asks.
     """
     until, fence = "", False
+    enclosed, letters = _pasted(lines) if pasted else ((), ())
     for number, raw in enumerate(lines):
+        if number in letters and until != "mail":
+            until = "mail"
+        elif number in enclosed and not until:
+            yield ""
+            continue
         fence ^= ("```" in raw or "~~~" in raw) and _FENCE.match(raw) is not None
         if not until and (fence or not (":" in raw or "：" in raw or "--" in raw)):
             yield raw
@@ -38,6 +51,33 @@ def own_lines(lines: Sequence[str], *, pasted: bool = False) -> Iterator[str]:
         line = raw.strip()
         until = _until(until, line, lines[number + 1].strip() if number + 1 < len(lines) else "", pasted=pasted)
         yield raw if until in ("", "next") else ""
+
+
+def _pasted(lines: Sequence[str]) -> tuple[set[int], set[int]]:
+    """Return which lines stand between marks or tags that stand alone, and which begin a letter that is signed."""
+    ends: dict[str, int] = {}
+    enclosed: set[int] = set()
+    letters: set[int] = set()
+    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    for number in range(len(lines) - 1, -1, -1):
+        low = folded(lines[number].strip()[:_ALONE])
+        tag = _TAG.fullmatch(low)
+        name = tag["name"] if tag else low
+        if name in ends and not (tag and tag["close"]):
+            enclosed |= {*range(number, ends.pop(name) + 1)}
+        elif low in _MARKS or (tag and tag["close"] and name in _tags()):
+            ends[name] = number
+        elif compiled("quotes.signed").fullmatch(low):
+            ends[_SIGNED] = number
+        elif number > first and _SIGNED in ends and _greets(low):
+            letters.add(number)
+            del ends[_SIGNED]
+    return enclosed, letters
+
+
+def _greets(low: str) -> bool:
+    words = low.split()
+    return 0 < len(words) <= _GREETING and compiled("quotes.greeting").fullmatch(low) is not None
 
 
 def own_words(paragraph: str) -> str:
@@ -103,3 +143,8 @@ def _label(line: str) -> str:
 @cache
 def _labels() -> frozenset[str]:
     return frozenset(str(table()["quotes"]["labels"]).split("|"))
+
+
+@cache
+def _tags() -> frozenset[str]:
+    return frozenset(str(table()["quotes"]["tags"]).split("|"))
