@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from memory_plane.answers import unite
 from memory_plane.recall import attention, graph
 from memory_plane.recall.candidates import Candidates, Known, candidates
-from memory_plane.store import derivations, identities, log
+from memory_plane.store import derivations, identities, log, verdicts
 from memory_plane.store.codec import Derivation
 from memory_plane.types import AgentContext, Candidate, Classification, Edge, Extraction, Memory, Node, Origin
 
@@ -100,10 +100,20 @@ def nodes_of(classification: Classification, known: Mapping[str, Known], origin:
 def _described(
     connection: Connection, memory: Memory, at: datetime, classification: Classification, known: Candidates
 ) -> tuple[Candidate, ...]:
-    """Add to each candidate whether the mention was taken for it, and what other memories say of it."""
+    """Add to each candidate whether the mention was taken for it, and what other memories say of it.
+
+    Those that a person keeps apart from whom the mention was taken for are no candidates.
+    """
     taken = {(one.mention.start, one.mention.end, one.node) for one in classification.resolutions}
     told = [replace(one, taken=(one.mention.start, one.mention.end, one.node.id) in taken) for one in known.found]
     told = [one for one in told if one.taken or known.known[one.node.id].founded_at < at]
+    apart = verdicts.foes(verdicts.all_of(connection))
+    meant = {one.mention: one.node.id for one in told if one.taken}
+    told = [
+        one
+        for one in told
+        if one.taken or not verdicts.are_distinct(connection, apart, meant.get(one.mention, one.node.id), one.node.id)
+    ]
     chosen = list(dict.fromkeys(one.node.id for one in told))[:DESCRIBED]
     facts = {id: _facts(connection, known.known[id], memory) for id in chosen}
     return tuple(replace(one, facts=facts.get(one.node.id, ())) for one in told)

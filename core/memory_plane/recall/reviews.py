@@ -54,17 +54,10 @@ def _pairs(connection: Connection, doubts: Iterable[tuple[str, str, float, str]]
     apart = verdicts.foes(verdicts.all_of(connection))
     for one, other, probability, memory in doubts:
         pair = identities.representative(connection, one), identities.representative(connection, other)
-        if pair[0] == pair[1] or _distinct(connection, apart, *pair):
+        if pair[0] == pair[1] or verdicts.are_distinct(connection, apart, *pair):
             continue
         pairs.setdefault(min(pair, pair[::-1]), (probability, []))[1].append(memory)
     return pairs
-
-
-def _distinct(connection: Connection, apart: dict[str, set[str]], one: str, other: str) -> bool:
-    if not apart:
-        return False
-    others = set(identities.members(connection, other))
-    return any(not others.isdisjoint(apart.get(id, ())) for id in identities.members(connection, one))
 
 
 def _known(connection: Connection, node: Node, key: int, now: datetime) -> tuple[str, ...]:

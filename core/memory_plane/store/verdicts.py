@@ -77,6 +77,14 @@ def foes(verdicts: Iterable[Verdict]) -> dict[str, set[str]]:
     return found
 
 
+def are_distinct(connection: Connection, apart: Mapping[str, set[str]], one: str, other: str) -> bool:
+    """Whether two nodes, with all that each stands for, hold two that are not one; `apart` is what `foes` gave."""
+    if not apart:
+        return False
+    others = set(identities.members(connection, other))
+    return any(not others.isdisjoint(apart.get(id, ())) for id in identities.members(connection, one))
+
+
 def joined(verdicts: Sequence[Verdict]) -> dict[str, str]:
     """Return by node the one that stands for it, for all nodes that are joined with others."""
     apart = foes(verdicts)

@@ -356,3 +356,45 @@ def test_whatever_is_answered_a_rebuild_gives_the_same_and_retraction_leaves_not
     for id in written:
         plane.retract(id, agent="muse")
     assert {name: rows for name, rows in dump(plane).items() if rows} == {}
+
+
+# --- what persons have said ----------------------------------------------------------------------------------------
+
+
+def robs(plane: Plane) -> list[str]:
+    return sorted({node.id for node in plane.graph(about="Rob").nodes if node.name == "Rob"})
+
+
+def two_robs(plane: Plane) -> list[str]:
+    plane.post("Rob works at Stripe", agent="muse")
+    plane.post("Rob likes FPGA boards", agent="grok")
+    found = robs(plane)
+    assert len(found) == 2
+    return found
+
+
+def test_those_whom_a_person_keeps_apart_are_not_joined(make_server: MakeServer, make_jev: MakeJev) -> None:
+    plane = make_jev(make_server(judge(one_and_the_same=0.99)).url, strict=True)
+    found = two_robs(plane)
+    assert plane.distinct(found, agent="user").state == "stored"
+    plane.ingest()
+    assert robs(plane) == found
+
+
+def test_those_whom_a_person_keeps_apart_later_are_two_again(make_server: MakeServer, make_jev: MakeJev) -> None:
+    plane = make_jev(make_server(judge(one_and_the_same=0.99)).url, strict=True)
+    two_robs(plane)
+    plane.ingest()
+    (rob,) = robs(plane)
+    second = plane.recall("FPGA").hits[0].id
+    assert plane.split(rob, [second], agent="user").state == "stored"
+    assert len(robs(plane)) == 2
+
+
+def test_those_whom_a_person_joined_stay_one(make_server: MakeServer, make_jev: MakeJev) -> None:
+    plane = make_jev(make_server(judge(one_and_the_same=0.01)).url, strict=True)
+    found = two_robs(plane)
+    assert plane.merge_nodes(found[0], found[1], agent="user").state == "stored"
+    assert robs(plane) == [found[1]]
+    plane.ingest()
+    assert robs(plane) == [found[1]]
