@@ -385,10 +385,13 @@ def test_entering_a_home_with_a_long_name_is_taken_back(tmp_path: Path) -> None:
         ("mcp --agent muse", "muse", False),
         ("mcp --agent=muse --tools", "muse", True),
         ("mcp --tools --agent a --agent b", "b", True),
+        ("mcp --agent muse --tools graph", "muse", 2),
+        ("mcp --tools=graph,plugins --agent muse", "muse", 3),
+        ("mcp --tools plugins --agent muse", "muse", 1),
         ("mcp", "from-environment", False),
     ],
 )
-def test_plain_command_lines_are_understood(line: str, agent: str, tools: bool) -> None:
+def test_plain_command_lines_are_understood(line: str, agent: str, tools: int) -> None:
     wanted = understood(line.split(), {"MEMORY_PLANE_AGENT": "from-environment", "MEMORY_PLANE_HOME": "/h"})
     assert wanted is not None
     assert (wanted.agent, wanted.tools, wanted.home, wanted.given) == (agent, tools, "/h", "")
@@ -407,6 +410,8 @@ def test_plain_command_lines_are_understood(line: str, agent: str, tools: bool) 
         "mcp --agent muse extra",
         "mcp --agent muse --tool",
         "mcp --agent muse --tools=yes",
+        "mcp --agent muse --tools graph,",
+        "mcp --agent muse --tools graph plugins",
         "mcp --agent muse --home elsewhere",
         "mcp mcp --agent muse",
         "--verbose mcp --agent muse",

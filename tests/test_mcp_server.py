@@ -43,7 +43,7 @@ def talk(
     conversation: Callable[[Client], Awaitable[Answer]],
     *,
     mode: str = "legacy",
-    tools: bool = False,
+    tools: int = 0,
 ) -> Answer:
     async def main() -> Answer:
         async with Client(build(plane, agent, tools=tools), mode=mode) as client:
@@ -87,7 +87,7 @@ def good(plane: Plane, agent: str | None, tool: str, /, **arguments: Any) -> dic
     return structure
 
 
-def listed(plane: Plane, mode: str = "legacy", *, tools: bool = False) -> list[dict[str, Any]]:
+def listed(plane: Plane, mode: str = "legacy", *, tools: int = 0) -> list[dict[str, Any]]:
     async def ask(client: Client) -> list[dict[str, Any]]:
         found = (await client.list_tools()).tools
         return [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in found]
@@ -228,6 +228,13 @@ def test_catch_up_holds_what_happened_since(plane: Plane) -> None:
 def test_catch_up_refuses_a_time_it_cannot_read(plane: Plane) -> None:
     said = protocol_error(plane, lambda client: client.get_prompt("catch_up", {"since": "whenever"}))
     assert said.startswith("since: 'whenever' is neither")
+
+
+@pytest.mark.parametrize(("tools", "more"), [(0, 0), (1, 0), (2, 11), (3, 11)])
+def test_tools_of_the_graph_come_only_when_asked_for(plane: Plane, tools: int, more: int) -> None:
+    offered = [tool["name"] for tool in listed(plane, tools=tools)]
+    assert offered[: len(TOOLS)] == TOOLS
+    assert len([name for name in offered if name.startswith("memory_graph_")]) == len(offered) - len(TOOLS) == more
 
 
 def test_plugin_tools_come_only_when_asked_for(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,7 +139,7 @@ def test_who_writes_is_said_in_the_opening(call: Call, plane: Plane) -> None:
     [
         b"memory-plane 2 " + b"0" * 32 + b" 0 muse\n",
         b"memory-plane 1 no-session 0 muse\n",
-        b"memory-plane 1 " + b"0" * 32 + b" 2 muse\n",
+        b"memory-plane 1 " + b"0" * 32 + b" 4 muse\n",
         opening("no agent", session="0" * 32),
         opening("", session="0" * 32),
         b"memory-plane 1 " + b"0" * 32 + b" 0 \xff\n",

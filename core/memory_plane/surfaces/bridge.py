@@ -27,7 +27,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     Answer = TypeVar("Answer")
@@ -58,6 +58,8 @@ LONGEST_PATH = 96
 """The longest name of a socket, in bytes: systems take about 104."""
 
 
+TOOLS = {"plugins": 1, "graph": 2}
+"""What `--tools` offers besides the tools that everybody has; the numbers add up."""
 ELSEWHERE = ("MEMORY_PLANE_DATABASE", "_MEMORY_PLANE_COMPLETE")
 HUB_URL = ("MEMORY_PLANE_HUB_URL", "MEMORY_PLANE_HUB__URL", "MEMORY_HUB_URL")
 LOOPBACK = ("http://127.0.0.1:", "http://localhost:", "http://[::1]:")
@@ -66,7 +68,7 @@ LOOPBACK = ("http://127.0.0.1:", "http://localhost:", "http://[::1]:")
 class Wanted:
     """What a command line asks of the bridge; `given` is the home as `--home` names it."""
 
-    def __init__(self, home: str, agent: str, tools: bool, given: str) -> None:
+    def __init__(self, home: str, agent: str, tools: int, given: str) -> None:
         self.home, self.agent, self.tools, self.given = home, agent, tools, given
 
 
@@ -91,8 +93,8 @@ def main(arguments: Sequence[str]) -> int | None:
 def understood(arguments: Sequence[str], environment: Mapping[str, str]) -> Wanted | None:
     """Return what `mcp` with plain options asks for; None for anything that the command line should look at."""
     given = agent = ""
-    named = tools = False
-    words = iter(arguments)
+    named, tools = False, 0
+    words = iter(_joined(arguments))
     for word in words:
         name, equals, value = word.partition("=")
         if name == ("--agent" if named else "--home"):
@@ -102,14 +104,24 @@ def understood(arguments: Sequence[str], environment: Mapping[str, str]) -> Want
             given, agent = (given, value) if named else (value, agent)
         elif word == "mcp" and not named:
             named = True
-        elif word == "--tools" and named:
-            tools = True
+        elif name == "--tools" and named and all(kind in TOOLS for kind in value.split(",")):
+            tools = sum(TOOLS[kind] for kind in set(value.split(",")))
         else:
             return None
     agent = agent or environment.get("MEMORY_PLANE_AGENT", "")
     if not named or not agent.isprintable() or not agent.strip() or _unusual(environment):
         return None
     return Wanted(_home(given, environment), agent, tools, given)
+
+
+def _joined(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield the words, `--tools` with what it names as one."""
+    words = list(arguments)
+    while words:
+        word = words.pop(0)
+        if word == "--tools":
+            word += f"={words.pop(0)}" if words and not words[0].startswith("-") else "=plugins"
+        yield word
 
 
 def connect(home: str, opening: bytes) -> socket.socket | None:

@@ -40,6 +40,7 @@ from mcp_types import (
 from memory_plane import __version__, garbage, seen
 from memory_plane.errors import ConfigurationError, MemoryPlaneError, Refused
 from memory_plane.integration import INSTRUCTIONS
+from memory_plane.surfaces.bridge import TOOLS
 from memory_plane.surfaces.callers import AGENT_KEY, agent_id
 from memory_plane.surfaces.catch_up import catch_up
 from memory_plane.surfaces.fit import encode
@@ -66,13 +67,13 @@ Context = ServerRequestContext[Any, Any]
 Answer = TypeVar("Answer")
 
 
-def build(plane: Plane | Client, agent: str | None, *, tools: bool = False, threads: bool = False) -> Server[Any]:
+def build(plane: Plane | Client, agent: str | None, *, tools: int = 0, threads: bool = False) -> Server[Any]:
     """Return the server. `agent` fixes who is writing; None takes it from each HTTP request.
 
-    `tools` adds the plugins' tools; `threads` keeps slow calls off the event loop, for processes with many clients. The
+    `tools` adds those of `TOOLS`; `threads` keeps slow calls off the event loop, for processes with many clients. The
     calls of one agent happen one after the other all the same, in the order in which they came.
     """
-    specs = by_name([*CORE, *(_plugin_specs(plane) if tools else ())])
+    specs = by_name([*CORE, *_graph_specs(tools), *(_plugin_specs(plane) if tools & TOOLS["plugins"] else ())])
     surface = _Surface(plane, agent, specs, threads=threads)
     return Server(
         "memory-plane",
@@ -89,7 +90,7 @@ def build(plane: Plane | Client, agent: str | None, *, tools: bool = False, thre
     )
 
 
-def serve_stdio(plane: Plane | Client, agent: str, *, tools: bool = False, wire: Wire | None = None) -> None:
+def serve_stdio(plane: Plane | Client, agent: str, *, tools: int = 0, wire: Wire | None = None) -> None:
     """Serve one agent on stdin and stdout until it leaves or a signal comes; the caller closes the plane.
 
     Pass the `wire` of `stdio.claim()` when it was called before the plane was made, so that plugins cannot print on it.
@@ -217,6 +218,14 @@ def _tool(spec: Spec) -> Tool:
             open_world_hint=spec.open_world,
         ),
     )
+
+
+def _graph_specs(tools: int) -> tuple[Spec, ...]:
+    if not tools & TOOLS["graph"]:
+        return ()
+    from memory_plane.surfaces.graph_tools import GRAPH
+
+    return GRAPH
 
 
 def _plugin_specs(plane: Plane | Client) -> list[Spec]:

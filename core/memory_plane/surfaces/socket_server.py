@@ -106,16 +106,16 @@ class _Opening:
     """What a bridge says first."""
 
     session: UUID
-    tools: bool
+    tools: int
     agent: str
 
     @classmethod
     def parse(cls, line: bytes) -> Self:
         """Read the first line of a connection, or raise `Refused`."""
         match line.rstrip(b"\n").split(b" ", 4):
-            case [b"memory-plane", b"1", session, (b"0" | b"1") as tools, agent]:
+            case [b"memory-plane", b"1", session, (b"0" | b"1" | b"2" | b"3") as tools, agent]:
                 with suppress(ValueError):
-                    return cls(UUID(session.decode()), tools == b"1", agent_id(agent.decode()))
+                    return cls(UUID(session.decode()), int(tools), agent_id(agent.decode()))
         raise Refused("this hub speaks version 1 of the bridge")
 
 

@@ -12,16 +12,27 @@ if TYPE_CHECKING:
     from memory_plane.surfaces.cli.session import Session
 
 
-@click.command(epilog=examples("mcp --agent muse", "mcp --agent muse --tools"))
+@click.command(epilog=examples("mcp --agent muse", "mcp --agent muse --tools", "mcp --agent muse --tools graph"))
 @click.option(
     "--agent", envvar="MEMORY_PLANE_AGENT", show_envvar=True, metavar="NAME", required=True, help="Who connects."
 )
-@click.option("--tools", is_flag=True, help="Offer the tools of plugins too.")
+@click.option(
+    "--tools",
+    metavar="[KINDS]",
+    is_flag=False,
+    flag_value="plugins",
+    help="Offer more tools: those of plugins, or KINDS of plugins,graph.",
+)
 @pass_session
-def mcp(session: Session, agent: str, tools: bool) -> None:
+def mcp(session: Session, agent: str, tools: str | None) -> None:
     """Serve one agent over stdio; its configuration names this command."""
     from memory_plane.surfaces import stdio
+    from memory_plane.surfaces.bridge import TOOLS
 
+    kinds = set(tools.split(",")) if tools else set()
+    if unknown := kinds - TOOLS.keys():
+        raise click.UsageError(f"--tools: {min(unknown)!r} is unknown; give {' or '.join(TOOLS)}")
+    offered = sum(TOOLS[kind] for kind in kinds)
     # Before the plane is made, so that nothing which a plugin prints gets on the wire.
     wire = stdio.claim()
     from memory_plane.surfaces.mcp_server import serve_stdio
@@ -29,7 +40,7 @@ def mcp(session: Session, agent: str, tools: bool) -> None:
     from memory_plane.surfaces.rounds import arrivals_of
 
     with arrivals_of(session), kept(session.settings, agent):
-        serve_stdio(session.client, agent, tools=tools, wire=wire)
+        serve_stdio(session.client, agent, tools=offered, wire=wire)
 
 
 @click.command(
