@@ -87,6 +87,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
         ("Where does 田中 work?", "任天堂"),
         ("Who works at Cafe Muller?", "Zoë (“Cafe Muller” read as Café Müller)"),
         ("Who works at Lumnia?", "read as Lumina)"),
+        ("Who is the CTO of Lumina Inc.?", "Priya (“Lumina Inc” read as Lumina)"),
     ],
 )
 def test_question_is_answered(plane: Plane, question: str, answer: str) -> None:

@@ -17,6 +17,7 @@ from memory_plane.ask.questions import Named
 from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, LOOSE
 from memory_plane.ask.words import Word
 from memory_plane.recall import knowledge, state
+from memory_plane.store.names import folded
 from memory_plane.vocabulary.meanings import attributes, kinds, question_phrases, titles, verb_forms
 
 LONGEST_NAME = 6
@@ -32,6 +33,25 @@ _CLOSED = (
     | (ARTICLES - {"her"})
     | LOOSE
     | {"who", "what", "where", "when", "which", "how", "why", "and", "or", "not", "'s", "i", "me", "my", "you", "that"}
+)
+_COMPANIES = frozenset(
+    {
+        "inc",
+        "inc.",
+        "corp",
+        "corp.",
+        "corporation",
+        "ltd",
+        "ltd.",
+        "llc",
+        "gmbh",
+        "ag",
+        "co",
+        "co.",
+        "company",
+        "plc",
+        "sa",
+    }
 )
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _PUNCTUATION = re.compile(r"[\W_]+")
@@ -79,7 +99,7 @@ class Naming:
         for at, end in islice(_runs(words), _TRIED):
             text = self._text(words, at, end)
             name = self._nearest(text)
-            nodes = knowledge.called(self.connection, name) if name else ()
+            nodes = knowledge.called(self.connection, name) if name and folded(name) != folded(text) else ()
             if nodes:
                 found.setdefault(at, []).append((end, Named(text, nodes, read_as=nodes[0].name)))
         return found
@@ -98,6 +118,9 @@ class Naming:
         alike = {name for name in knowledge.spelt_alike(self.connection, text) if _plain(name) == plain}
         if len(alike) == 1:
             return alike.pop()
+        forms = knowledge.known(self.connection, _legal_forms(text.casefold()))
+        if len(forms) == 1:
+            return forms.pop()
         if len(plain) < _SHORTEST or any(char.isdecimal() for char in plain):
             return ""
         slips = knowledge.known(self.connection, _slips(text.casefold()))
@@ -154,6 +177,12 @@ def _vocabulary() -> frozenset[str]:
         found |= {word for words in table for word in words}
     found |= {word for entries in question_phrases().values() for phrase in entries for word in phrase.rest}
     return frozenset(found)
+
+
+def _legal_forms(name: str) -> list[str]:
+    """Return a company's name with and without its legal form: Acme, Acme Corp."""
+    first, _, last = name.rpartition(" ")
+    return [first] if first and last.strip(".") in _COMPANIES else [f"{name} {form}" for form in _COMPANIES]
 
 
 def _plain(name: str) -> str:
