@@ -217,17 +217,18 @@ def test_ctrl_c_ends_quietly_with_130(home: Path) -> None:
 
 @posix
 @pytest.mark.usefixtures("memory")
-def test_terminal_gets_a_table_that_no_memory_can_disturb() -> None:
+@pytest.mark.parametrize(("columns", "before"), [(200, "  "), (60, "\r\n    ")])
+def test_terminal_gets_a_table_that_no_memory_can_disturb(columns: int, before: str) -> None:
     import pty
 
     run("post", "a [red]zebra[/red] \x1b[31m :smile:", "--kind", "question")
     leader, follower = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
     process = subprocess.Popen([*PLANE, "items"], env=environment, stdin=follower, stdout=follower, stderr=follower)
     assert process.wait(60) == 0
     os.close(follower)
     shown = os.read(leader, 65536).decode()
     os.close(leader)
-    assert "a [red]zebra[/red] \\x1b[31m :smile:" in shown
+    assert f"{before}a [red]zebra[/red] \\x1b[31m :smile:" in shown
     assert "\x1b[31m" not in shown
     assert "\x1b[1m" in shown

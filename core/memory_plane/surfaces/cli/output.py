@@ -14,12 +14,18 @@ import click
 from memory_plane.surfaces.cli.text import clean, clean_json, one_line
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from memory_plane.types import Receipt
 
 Progress = Callable[[int, int | None], None]
 
 # Columns that keep their width on a narrow terminal, where the long ones wrap.
 _SHORT = frozenset({"ID", "WHEN", "DUE", "SINCE", "UNTIL", "AGENT", "KIND", "STATE", "VERSION", "SCORE", "SURE", "NEW"})
+
+
+_TEXT = 40
+"""Columns that a long text has at least, or it goes below its row."""
 
 
 def plain(value: Any) -> Any:
@@ -145,17 +151,38 @@ def _cell(value: object) -> str:
 
 
 def _print_rich(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    console = Console()
+    widths = [max(cell_len(row[column]) for row in (headers, *rows)) for column in range(len(headers))]
+    if headers[-1] == "TEXT" and console.width - sum(widths[:-1]) - 2 * len(widths) < min(_TEXT, widths[-1]):
+        _print_below(console, headers, rows, widths)
+        return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for header in headers:
         table.add_column(header, no_wrap=header in _SHORT, overflow="fold")
     for row in rows:
         # Text, not str: what looks like markup in a memory is only text.
         table.add_row(*(Text(cell) for cell in row))
-    Console().print(table)
+    console.print(table)
+
+
+def _print_below(
+    console: Console, headers: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]
+) -> None:
+    """Print the text of each row in lines of its own, where beside the other columns it would be a word wide."""
+    from rich.cells import set_cell_size
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for row in (headers, *rows):
+        line = "  ".join(map(set_cell_size, row[:-1], widths)).rstrip()
+        console.print(Text(line, style="bold" if row is headers else ""), overflow="fold")
+        if row is not headers:
+            console.print(Padding(Text(row[-1]), (0, 0, 0, 4)))
 
 
 def _print_aligned(rows: Sequence[Sequence[str]]) -> None:
