@@ -357,6 +357,23 @@ def test_nothing_is_run_to_look_where_the_agents_file_tells(
     run("doctor", "--ask")
 
 
+@pytest.mark.parametrize("name", ["settings.json", "config.toml"])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_comment_made_between_setup_and_uninstall_stays(
+    run: Run, bird: BirdPlugin, base: Path, name: str, is_there: bool
+) -> None:
+    bird.edits = everything(base, "mp")[:3]
+    place = base / name
+    if is_there:
+        place.write_text('{"theme": "dark"}\n' if name == "settings.json" else "a = 1\n")
+    run("setup", "--yes")
+    comment = "// mine\n" if name == "settings.json" else "# mine\n"
+    place.write_text(comment + place.read_text())
+    assert run("uninstall", "--yes").exit_code == 0
+    assert place.read_text().startswith(comment)
+    assert "mp" not in place.read_text()
+
+
 # --- two memories of one person ----------------------------------------------------------------------------------
 
 

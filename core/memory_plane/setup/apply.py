@@ -86,9 +86,7 @@ def uninstall(planned: Plan, manifest: Manifest) -> list[str]:
     manifest.save()
     neighbours.note(manifest.home, is_in_use=bool(manifest.agents))
     if failed:
-        raise Kept(
-            f"{'; '.join(complaints)}; all else is taken out; run memory-plane uninstall again when that is mended"
-        )
+        raise Kept(f"{'; '.join(complaints)}; all else is taken out: run it again when that is mended")
     return complaints
 
 
@@ -278,7 +276,7 @@ def _put_back(path: Path, manifest: Manifest, *, alone: bool) -> None:
     known = manifest.files.get(str(found.place))
     if known is not None:
         before = manifest.kept(known.before)
-        if before != found.data and (alone or edits.same_meaning(path, found.data, before)):
+        if before != found.data and (alone or edits.adds_nothing(path, found.data, before)):
             files.write(found, before, found.mode)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from memory_plane.setup import blocks, formats, jsonc
 from memory_plane.setup.errors import Broken, Kept
 from memory_plane.setup.manifest import Record
 from memory_plane.setup.pointers import MISSING, get, missing, same, with_value
+
+_COMMENT = re.compile(rb"(?:#|//|/\*)[^\r\n]*")
 
 FileEdit = Entry | Element | Block | OwnFile | Copy
 
@@ -104,6 +108,16 @@ def same_meaning(path: Path, one: bytes | None, other: bytes | None) -> bool:
         return same(_without_empty(form.load(one)), _without_empty(form.load(other)))
     except Broken:
         return one == other
+
+
+def adds_nothing(path: Path, now: bytes | None, before: bytes | None) -> bool:
+    """Tell whether a content says what an earlier one did and has no comment that is not in that one, too."""
+    if not same_meaning(path, now, before):
+        return False
+    with suppress(ValueError, RecursionError):
+        json.loads(now or b"")  # strict JSON has no comments
+        return True
+    return all(one.strip() in (before or b"") for one in _COMMENT.findall(now or b""))
 
 
 def is_lost(path: Path, now: bytes | None, before: bytes) -> bool:

@@ -317,9 +317,9 @@ def _as_before(path: Path, found: Found, data: bytes | None, manifest: Manifest)
         before = manifest.kept(kept.before)
     except Kept:  # its copy is lost: what is ours is out, all else is as it is
         return data
-    if kept.is_as_left(found.data) or edits.same_meaning(path, data, before):
+    if kept.is_as_left(found.data) or edits.adds_nothing(path, data, before):
         return before
     if before is None and data is not None and not data.strip():
         return None
-    empty = before is None and edits.same_meaning(path, data, b"{}")
+    empty = before is None and edits.adds_nothing(path, data, b"{}")
     return None if empty else data
