@@ -171,7 +171,8 @@ def test_dry_run_shows_every_change_and_makes_none(run: Run, person: Path, home:
         "add memory-plane",
     ):
         assert shown in result.output
-    assert "heron: would change" in result.output
+    assert "\nHeron: ~/.heron/settings.json, ~/.heron/config.toml, " in result.output
+    assert "; by its commands ~/.heron/servers\nCrow: ~/.heron/settings.json\n\nheron: would change" in result.output
 
 
 def test_setup_does_what_it_showed_and_asks_the_agent(run: Run, person: Path) -> None:
@@ -182,8 +183,8 @@ def test_setup_does_what_it_showed_and_asks_the_agent(run: Run, person: Path) ->
     assert b"memory-plane" in (heron / "config.toml").read_bytes()
     assert (heron / "servers").read_text().split() == ["other", SERVER]
     assert (heron / "rules" / "memory.md").read_text() == f"{COPY_MARK}\nFrom the others:\n\n"
-    assert "ok: Heron lists it" in result.output
-    assert "to do by hand: restart Heron" in result.output
+    assert "\n  ok: Heron lists it\n" in result.output
+    assert "\nLeft to you:\n  heron: restart Heron\n" in result.output
 
 
 def test_second_setup_changes_nothing(run: Run, person: Path, home: Path, tree: Tree) -> None:
@@ -657,7 +658,7 @@ def test_agent_that_is_here_and_not_connected_is_noted(run: Run) -> None:
 def test_agent_that_was_never_heard_is_noted_until_it_is(run: Run, home: Path) -> None:
     run("setup", "--yes")
     ((state, words),) = findings(run)["agent heron"]
-    assert (state, "no hook was heard yet" in words) == ("note", True)
+    assert (state, "no hook was heard yet" in words, "restart Heron, take a turn" in words) == ("note", True, True)
     (home / "seen").mkdir()
     (home / "seen" / "heron.hook").write_text("Stop")
     ((state, words),) = findings(run)["agent heron"]

@@ -86,7 +86,9 @@ def uninstall(planned: Plan, manifest: Manifest) -> list[str]:
     manifest.save()
     neighbours.note(manifest.home, is_in_use=bool(manifest.agents))
     if failed:
-        raise Kept(f"{'; '.join(complaints)}; all else is taken out: run it again when that is mended")
+        raise Kept(
+            f"{'; '.join(complaints)}; all else is taken out; run memory-plane uninstall again when that is mended"
+        )
     return complaints
 
 
