@@ -145,6 +145,18 @@ def test_two_of_one_name_stay_two_when_the_server_tells_them_apart(make_server: 
     assert len({source for source, target in named if target in ("Stripe", "Acme")}) == 2
 
 
+@pytest.mark.parametrize(("probability", "doubted"), [(0.5, True), (0.02, False)])
+def test_person_is_asked_about_those_of_whom_the_server_is_unsure(
+    make_server: MakeServer, make_jev: MakeJev, probability: float, doubted: bool
+) -> None:
+    plane = make_jev(make_server(judge(one_and_the_same=probability)).url, strict=True)
+    plane.post("Rob works at Stripe", agent="muse")
+    plane.post("Rob likes FPGA boards", agent="grok")
+    plane.ingest()
+    pairs = [one.probability for one in plane.reviews() if {one.one.name, one.other.name} == {"Rob"}]
+    assert pairs == ([probability] if doubted else [])
+
+
 def test_rebuild_and_another_order_give_the_same(make_server: MakeServer, make_jev: MakeJev) -> None:
     plane = make_jev(make_server(judge(one_and_the_same=0.97, Let_A_be=("USES", 0.9))).url, strict=True)
     for text, agent in (("Rob works at Stripe", "muse"), ("Rob uses Rust", "grok"), ("Rob met Ann at Acme", "grok")):

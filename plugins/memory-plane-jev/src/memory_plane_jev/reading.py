@@ -102,13 +102,23 @@ class Reading:
             for link in self._links(pair, said, nodes)
         )
         linked = {end for link in links for end in (link.source, link.target)}
+        judged = {
+            key: self._judged(number, subject, answers) for number, (key, subject) in enumerate(self.names.items(), 1)
+        }
         resolutions = tuple(
             one
             for key, subject in self.names.items()
             for one in nodes[key]
-            if one.node in linked or self._differs(subject, one)
+            if one.node in linked or judged[key] or self._differs(subject, one)
         )
-        return Classification(resolutions=resolutions, links=links) if resolutions or links else None
+        doubts = tuple(
+            Resolution(mention=nodes[key][0].mention, node=node, probability=probability)
+            for key, said in judged.items()
+            for probability, node in said
+            if 1 - self.refuse < probability < self.accept and node != nodes[key][0].node
+        )
+        found = Classification(resolutions=resolutions, links=links, doubts=doubts)
+        return found if resolutions or links else None
 
     def _differs(self, subject: Subject, one: Resolution) -> bool:
         return one.mention.type != subject.first.type or one.node != subject.taken(self.memory, subject.first)
@@ -127,12 +137,7 @@ class Reading:
     def _identity(self, number: int, subject: Subject, mention: Mention, answers: Answers) -> tuple[str, float]:
         """Join a name to the likeliest known node, part it from one that it surely is not, or leave it as it was."""
         taken = subject.taken(self.memory, mention)
-        rivals = self._rivals(subject)
-        said = [
-            (answers[name]["true"], node.id)
-            for rival, (_, node) in enumerate(rivals, 1)
-            if (name := f"same {number}.{rival}") in answers
-        ]
+        said = self._judged(number, subject, answers)
         best = sorted(said, reverse=True)[:2]
         if best and best[0][0] >= self.accept and (len(best) == 1 or best[1][0] < self.accept):
             return best[0][1], best[0][0]
@@ -140,6 +145,14 @@ class Reading:
         if sure is not None and 1 - sure >= self.refuse:
             return founded_by(self.memory.id, mention), 1 - sure
         return taken, 1.0 if sure is None else sure
+
+    def _judged(self, number: int, subject: Subject, answers: Answers) -> list[tuple[float, str]]:
+        """Return the known nodes that a name was compared with, each with the probability that they are one."""
+        return [
+            (answers[name]["true"], node.id)
+            for rival, (_, node) in enumerate(self._rivals(subject), 1)
+            if (name := f"same {number}.{rival}") in answers
+        ]
 
     def _links(
         self, pair: Pair, said: Mapping[str, float], nodes: Mapping[Key, Sequence[Resolution]]
