@@ -83,7 +83,7 @@ def test_longer_name_is_found_by_its_first(connection: Connection, name: Name) -
     assert (candidate.node.id, candidate.name_score) == (IDS[0], PART_SCORE)
 
 
-@pytest.mark.parametrize("other", ["An", "Anna", "Lee Ann Lee", "Java"])
+@pytest.mark.parametrize("other", ["An", "Anton", "Lee Ann Lee", "Java"])
 def test_other_names_are_not_found(connection: Connection, name: Name, other: str) -> None:
     name({"Ann": IDS[0]})
     name({"JavaScript": IDS[1]}, type_="Language")

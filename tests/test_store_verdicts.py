@@ -185,11 +185,11 @@ def test_words_that_make_no_sense_here_are_refused(plane: Plane) -> None:
 
 def test_pairs_in_doubt_are_reviewed_until_they_are_judged(plane: Plane) -> None:
     said(plane, "Rob Smith met Ann")
-    memory = said(plane, "Rob met Bob")
+    memory = said(plane, "Rob met Carl")
     (review,) = plane.reviews()
     assert {review.one.name, review.other.name} == {"Rob", "Rob Smith"}
     assert (review.probability, review.evidence) == (0.5, (memory,))
-    assert sorted(review.known) == [("Rob KNOWS Bob",), ("Rob Smith KNOWS Ann",)]
+    assert sorted(review.known) == [("Rob KNOWS Carl",), ("Rob Smith KNOWS Ann",)]
     word = stored(plane.distinct([review.one.id, review.other.id], agent="user"))
     assert plane.reviews() == []
     stored(plane.retract(word, agent="user"))

@@ -167,6 +167,9 @@ class Node:
 class Candidate:
     """A known node that `mention` may be, with the evidence for it; `last_seen` is None if never.
 
+    `name_score`: 1 for a name that the node has had, less for one that is spelt otherwise, shorter or only a part of it;
+    `given`: a person said that the node is called so.
+
     Deferred plugins are told too whether the mention was `taken` for it at once, and `facts`: what other memories say
     of it, in words.
     """
@@ -179,6 +182,7 @@ class Candidate:
     last_seen: datetime | None
     taken: bool = False
     facts: tuple[str, ...] = ()
+    given: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

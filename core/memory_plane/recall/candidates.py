@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 
 from sqlalchemy import Connection, bindparam, select
 
-from memory_plane import models
+from memory_plane import models, spellings
 from memory_plane.prepared import Prepared
+from memory_plane.store import identities
 from memory_plane.store.names import folded
 from memory_plane.types import Candidate, Memory, Mention, Node
 
@@ -20,7 +21,7 @@ RECENT = 30
 """How many of a node's newest mentions count as evidence."""
 NEIGHBOURS = 40
 """How many other names of a memory are asked whether they know a node: a list of a thousand is no evidence."""
-PART_SCORE = 0.6
+PART_SCORE = spellings.PART
 """The name score of a first or last name against a whole one."""
 
 _nodes, _aliases, _mentions, _edges = models.graph_nodes, models.aliases, models.mentions, models.graph_edges
@@ -65,22 +66,15 @@ class Candidates:
 
 
 def candidates(
-    connection: Connection, memory: Memory, mentions: Iterable[Mention], *, but: int | None = None
+    connection: Connection, memory: Memory, mentions: Sequence[Mention], *, but: int | None = None
 ) -> Candidates:
-    """Look up each mention by whole name and, for persons, by first or last name; the row `but` is no evidence."""
-    options: list[tuple[Mention, Known, float]] = []
-    known: dict[str, Known] = {}
-    names: dict[str, list[tuple[Known, bool]]] = {}
-    for mention in mentions:
-        name = folded(mention.text)
-        if name not in names:
-            names[name] = _look_up(connection, name, known, but)
-        options += [(mention, option, PART_SCORE if part else 1.0) for option, part in names[name]]
-        if mention.type == "Person" and " " in name and not names[name]:
-            first = name.split()[0]
-            if first not in names:
-                names[first] = _look_up(connection, first, known, but)
-            options += [(mention, option, PART_SCORE) for option, _ in names[first]]
+    """Look up each mention by its name, and where no node has had it by other spellings, short forms and parts of it.
+
+    The row `but` is no evidence.
+    """
+    look = _LookUp(connection, but)
+    options = [(mention, *option) for mention in mentions for option in _options(mention, look)]
+    names = {folded(one.text): look[folded(one.text)] for one in mentions}
     found = [
         Candidate(
             mention=mention,
@@ -89,11 +83,12 @@ def candidates(
             shared_neighbours=_shared(connection, option, name, names),
             same_agent=memory.agent in option.agents,
             last_seen=option.last_seen,
+            given=score == 1 and identities.names(connection, option.node.id).get(name, False),
         )
         for mention, option, score in options
         for name in (folded(mention.text),)
     ]
-    return Candidates(tuple(found), known, tuple(names))
+    return Candidates(tuple(found), look.known, tuple(look))
 
 
 def outdated(connection: Connection, asked: Candidates) -> bool:
@@ -102,24 +97,81 @@ def outdated(connection: Connection, asked: Candidates) -> bool:
     return any(row.id not in asked.known for row in rows)
 
 
-def _look_up(connection: Connection, name: str, known: dict[str, Known], but: int | None) -> list[tuple[Known, bool]]:
-    options = []
-    for key, id, type_, label, origin, founded_at, part in _named.all(connection, name=name):
-        if id not in known:
-            node = Node(id=id, type=type_, name=label, origin=origin)
-            known[id] = _recall(connection, Known(key, node, founded_at), but)
-        options.append((known[id], part))
-    return options
+class _LookUp(dict[str, list[tuple[Known, bool]]]):
+    """The nodes that have had a name, and whether it is but a part of theirs; each name is looked up once."""
+
+    def __init__(self, connection: Connection, but: int | None) -> None:
+        super().__init__()
+        self.known: dict[str, Known] = {}
+        self._connection = connection
+        self._but = but
+
+    def __missing__(self, name: str) -> list[tuple[Known, bool]]:
+        self[name] = []
+        for key, id, type_, label, origin, founded_at, part in _named.all(self._connection, name=name):
+            if id not in self.known:
+                node = Node(id=id, type=type_, name=label, origin=origin)
+                self.known[id] = Known(key, node, founded_at)
+            self[name].append((self.known[id], part))
+        return self[name]
+
+    def recall(self, known: Known) -> Known:
+        """Fill in who named a node lately, and where; only those that are considered need it."""
+        if known.last_seen is None:
+            _recall(self._connection, known, self._but)
+        return known
+
+    def denied(self, known: Known, name: str) -> bool:
+        """Whether a person said that a node is not called so."""
+        return not identities.names(self._connection, known.node.id).get(name, True)
 
 
-def _recall(connection: Connection, known: Known, but: int | None) -> Known:
+def _options(mention: Mention, look: _LookUp) -> Iterator[tuple[Known, float]]:
+    """Yield the nodes that a mention may be, each once, with how alike the names are."""
+    name = folded(mention.text)
+    seen: set[str] = set()
+    for option, part in look[name]:
+        if option.node.id not in seen:
+            seen.add(option.node.id)
+            yield look.recall(option), PART_SCORE if part else 1.0
+    if any(not part for _, part in look[name]) or mention.start == mention.end:
+        return
+    for other in _spellings(name, person=mention.type == "Person"):
+        for option, _ in look[other]:
+            score = _likeness(name, option.node, other, person=mention.type == "Person")
+            if score and option.node.id not in seen and not look.denied(option, name):
+                seen.add(option.node.id)
+                yield look.recall(option), score
+
+
+def _spellings(name: str, *, person: bool) -> Iterator[str]:
+    """Yield the names that a node of this name may have had instead."""
+    key = spellings.key(name)
+    yield spellings.MARK + key
+    if key != name:
+        yield key
+    yield from spellings.latin(name)
+    words = name.split()
+    if person and len(words) > 1:
+        yield from (words[-1], words[0], *spellings.shorts(words[0]))
+    elif person:
+        yield from spellings.shorts(name)
+
+
+def _likeness(name: str, node: Node, other: str, *, person: bool) -> float:
+    """How alike a name is to that of a node which was found as `other`."""
+    if person and node.type == "Person":
+        return spellings.likeness(name, folded(node.name))
+    return spellings.ALIKE if spellings.key(name) == spellings.key(other.removeprefix(spellings.MARK)) else 0.0
+
+
+def _recall(connection: Connection, known: Known, but: int | None) -> None:
     for seq, agent, at in _lately.all(connection, node=known.key):
         if seq == but:
             continue
         known.memories.add(seq)
         known.agents.add(agent)
         known.last_seen = at if known.last_seen is None else max(at, known.last_seen)
-    return known
 
 
 def _shared(connection: Connection, option: Known, own: str, names: Mapping[str, list[tuple[Known, bool]]]) -> int:

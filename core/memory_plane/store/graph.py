@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
 
-from memory_plane import models
+from memory_plane import models, spellings
 from memory_plane.prepared import Prepared
 from memory_plane.store import identities
 from memory_plane.store.names import folded
@@ -154,9 +154,14 @@ def slug(type_: str, name: str) -> str:
 
 
 def alias_names(text: str, type_: str) -> Iterable[tuple[str, bool]]:
-    """Yield the folded names under which a mention can be found again; True marks a part of a person's name."""
+    """Yield the folded names under which a mention can be found again; True marks what is not the whole of its name.
+
+    That is what all spellings of it have in common, and parts of a person's name.
+    """
     whole = folded(text)
     yield whole, False
+    if (key := spellings.key(whole)) != whole:
+        yield spellings.MARK + key, True
     if type_ == "Person":
         words = whole.split()
         if len(words) > 1:
@@ -224,9 +229,12 @@ def count_given(connection: Connection, node: int, id: str, step: int) -> None:
     """Count, or no longer count, the names that persons gave a node."""
     given = [name for name, has in identities.names(connection, id).items() if has]
     if step > 0:
-        _count_alias.run_all(connection, [{"name": name, "node": node, "part": False, "uses": 1} for name in given])
+        names = [alias for name in given for alias in alias_names(name, "")]
+        _count_alias.run_all(
+            connection, [{"name": name, "node": node, "part": part, "uses": 1} for name, part in names]
+        )
     else:
-        _uncount(connection, node, [(name, False) for name in given])
+        _uncount(connection, node, [alias for name in given for alias in alias_names(name, "")])
 
 
 def key_of(connection: Connection, id: str) -> int | None:

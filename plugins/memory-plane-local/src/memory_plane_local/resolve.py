@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from memory_plane.types import (
+    EPOCH,
     Candidate,
     Claim,
     Classification,
@@ -27,8 +28,13 @@ _ENDED = {"PREVIOUSLY_WORKED_AT": "WORKS_AT"}
 _VAGUE = frozenset({"RELATED_TO", "ASSOCIATED_WITH", "CONNECTED_TO", "INVOLVES", "MENTIONS"})
 _RECENT = timedelta(days=30)
 _OTHER_TYPE = 0.9
+_ALIKE, _PART = 0.9, 0.6
+"""The likeness of two spellings, and of a name to one of which it is a word. Between them lie Dan Park and Daniel Park,
+who may well be two in one company; below that is what is but short for a word."""
 _GUESSED_TYPE = 0.97
 _RIVALS = 0.05
+_IN_DOUBT = 0.35
+"""How probable it must be that two nodes are one for a person to be asked."""
 
 
 def classify(
@@ -39,15 +45,18 @@ def classify(
     for candidate in candidates:
         offers.setdefault(candidate.mention, []).append(candidate)
     resolutions: dict[Mention, Resolution] = {}
+    doubts: list[Resolution] = []
     said: dict[tuple[str, str], Resolution] = {}
     for mention in _mentions(found):
         key = (_plain(mention.text), mention.type)
         first = said.get(key)
         if first is None:
-            first = said[key] = _resolve(memory, mention, offers.get(mention, ()), threshold)
+            first, doubt = _resolve(memory, mention, offers.get(mention, ()), threshold)
+            said[key] = first
+            doubts += [doubt] if doubt is not None else []
         resolutions[mention] = Resolution(mention=mention, node=first.node, probability=first.probability)
     links = tuple(link for claim in found.claims for link in _links(memory, claim, resolutions))
-    return Classification(resolutions=tuple(resolutions.values()), links=links)
+    return Classification(resolutions=tuple(resolutions.values()), links=links, doubts=tuple(doubts))
 
 
 def _mentions(found: Extraction) -> Iterable[Mention]:
@@ -58,34 +67,46 @@ def _mentions(found: Extraction) -> Iterable[Mention]:
         yield claim.object
 
 
-def _resolve(memory: Memory, mention: Mention, candidates: Sequence[Candidate], threshold: float) -> Resolution:
+def _resolve(
+    memory: Memory, mention: Mention, candidates: Sequence[Candidate], threshold: float
+) -> tuple[Resolution, Resolution | None]:
+    """Return what a mention is, and what it may be besides where that is in doubt."""
     new = Resolution(mention=mention, node=new_node_id(memory.id, mention), probability=1.0)
     if not candidates or mention.type == "Commitment":
-        return new
-    ranked = sorted(((_probability(memory, one), one.node.id) for one in candidates), reverse=True)
-    best, node = ranked[0]
+        return new, None
+    ranked = sorted(((_probability(memory, one), _last(one), one.node.id) for one in candidates), reverse=True)
+    best, _, node = ranked[0]
     if mention.type == "Person" and len(ranked) > 1 and best - ranked[1][0] < _RIVALS:
         best *= 0.8
-    return Resolution(mention=mention, node=node, probability=round(best, 3)) if best >= threshold else new
+    likeliest = Resolution(mention=mention, node=node, probability=round(best, 3))
+    if best >= threshold:
+        return likeliest, None
+    return new, likeliest if best >= _IN_DOUBT else None
+
+
+def _last(candidate: Candidate) -> datetime:
+    """When a node was named last: of two that are as likely, the one that is spoken of is meant."""
+    return candidate.last_seen or EPOCH
 
 
 def _probability(memory: Memory, candidate: Candidate) -> float:
     """The probability that mention and node are the same thing: 0 when type or digits forbid it."""
     mention, node = candidate.mention, candidate.node
-    gate = _type_gate(mention, node)
-    if not gate or _digits(mention.text) != _digits(_closest(candidate)):
+    gate, exact = _type_gate(mention, node), candidate.name_score > 0.99
+    if not gate or (not exact and _digits(mention.text) != _digits(node.name)):
         return 0.0
     evidence = (
         0.2 * min(candidate.shared_neighbours, 2) + 0.2 * candidate.same_agent + 0.05 * _is_recent(memory, candidate)
     )
-    exact = candidate.name_score > 0.99
+    if candidate.given:
+        return 0.97 * gate
     if _writer(mention):
         return 0.97 if exact else 0.0
     if "Person" in (mention.type, node.type):
         return gate * _person(candidate, exact, evidence)
     if exact:
         return min(0.99, gate * (0.95 + 0.1 * evidence))
-    return min(0.97, gate * (0.65 * candidate.name_score + 0.6 * evidence))
+    return min(0.97, gate * (0.68 * candidate.name_score + 0.6 * evidence))
 
 
 def _person(candidate: Candidate, exact: bool, evidence: float) -> float:
@@ -98,9 +119,10 @@ def _person(candidate: Candidate, exact: bool, evidence: float) -> float:
         return min(0.6, 0.6 * candidate.name_score)
     if exact:
         return min(0.97, 0.58 + evidence)
-    if candidate.shared_neighbours == 0:
+    if candidate.shared_neighbours < (2 if _PART < candidate.name_score < _ALIKE else 1):
         return min(0.7, 0.45 * candidate.name_score + evidence)
-    return min(0.95, 0.55 * max(candidate.name_score, 0.8) + evidence + 0.12)
+    likeness = max(candidate.name_score, 0.8) if candidate.name_score >= _PART else candidate.name_score
+    return min(0.95, 0.55 * likeness + evidence + 0.12)
 
 
 def _writer(mention: Mention) -> bool:
@@ -117,14 +139,6 @@ def _type_gate(mention: Mention, node: Node) -> float:
         if ours in family and theirs in family:
             return _OTHER_TYPE
     return _OTHER_TYPE if "Concept" in (ours, theirs) and "Person" not in (ours, theirs) else 0.0
-
-
-def _closest(candidate: Candidate) -> str:
-    """The name or alias of the node that the mention is written like."""
-    plain = _plain(candidate.mention.text)
-    return next(
-        (name for name in (candidate.node.name, *candidate.node.aliases) if _plain(name) == plain), candidate.node.name
-    )
 
 
 def _plain(name: str) -> str:

@@ -1,0 +1,106 @@
+"""Other spellings of a name: without accents, in Latin letters, without "Inc.", short for long, an initial for a name.
+
+They raise the question whether two names mean one thing and never answer it: other evidence must.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+
+ALIKE, SHORT, INITIAL, PART, SHORT_ALONE = 0.9, 0.8, 0.7, 0.6, 0.5
+"""How alike names are: but for spelling; short for long with one surname; an initial; one word of it; short alone."""
+
+MARK = "\x1f"
+"""Stands before a key among names; no folded name has it, since it counts as white space."""
+_COMPANY = frozenset(
+    re.findall(
+        r"\w+",
+        "ab ag as asa bhd bv co company corp corporation gbr gmbh inc incorporated kg kgaa kk limited llc llp lp ltd"
+        " mbh nv ohg oy oyj plc pte pty sa sab sarl sas se sl spa srl ug ulc",
+    )
+)
+"""What stands after a company's name and is no part of it."""
+_BETWEEN = re.compile(r"[\s.,'’`´_‐-―-]+")  # the marks that people put between parts of a name
+_SINGLE = re.compile(r"[a-z]\.?")
+_SHORTS = 6
+"""How many other forms of a first name are looked up."""
+
+
+def key(name: str) -> str:
+    """Return what all spellings of a folded name have in common."""
+    return "".join(_parts(name))
+
+
+def latin(name: str) -> tuple[str, ...]:
+    """Return the forms of a folded name in plain Latin letters, if they are others: 王伟 is Wang Wei, or Wei Wang."""
+    if name.isascii():
+        return ()
+    words = _BETWEEN.sub(" ", _ascii(name)).strip().split()
+    family_first = (words[0], "".join(words[1:])) if len(words) > 1 and " " not in name else ()
+    forms = [" ".join(words), " ".join(family_first), " ".join(reversed(family_first))]
+    return tuple(form for form in dict.fromkeys(forms) if form and form != name)
+
+
+def shorts(name: str) -> tuple[str, ...]:
+    """Return the first names that a folded first name is short for or that are short for it."""
+    found = _nicknames().get(name, ())
+    return tuple(sorted(found, key=lambda one: (one[0] != name[0], one)))[:_SHORTS]
+
+
+def likeness(name: str, other: str) -> float:
+    """Return how alike two folded names of persons are, 0 where they cannot mean the same."""
+    if name == other:
+        return 1.0
+    if key(name) == key(other):
+        return ALIKE
+    mine, theirs = _words(name), _words(other)
+    if len(mine) == 1 or len(theirs) == 1:
+        (alone,), whole = (mine, theirs) if len(mine) == 1 else (theirs, mine)
+        if alone in (whole[0], whole[-1]):
+            return PART
+        return SHORT_ALONE if _short(alone, whole[0]) else 0.0
+    if mine[-1] != theirs[-1]:
+        return 0.0
+    if mine[0] == theirs[0]:  # a middle name, or its initial
+        return SHORT
+    if _SINGLE.fullmatch(mine[0]) or _SINGLE.fullmatch(theirs[0]):
+        return INITIAL if mine[0][0] == theirs[0][0] else 0.0
+    return SHORT if _short(mine[0], theirs[0]) else 0.0
+
+
+def _short(one: str, other: str) -> bool:
+    return other in _nicknames().get(one, ())
+
+
+def _words(name: str) -> list[str]:
+    return [part for part in _BETWEEN.split(name if name.isascii() else _ascii(name)) if part] or [name]
+
+
+def _parts(name: str) -> Iterator[str]:
+    words = _words(name)
+    while len(words) > 1 and words[-1] in _COMPANY:
+        words.pop()
+    yield from words
+
+
+def _ascii(name: str) -> str:
+    from anyascii import anyascii  # half a millisecond that few names need
+
+    spaced = re.sub(r"([\u3400-\u9fff\uac00-\ud7af])", r" \1 ", name)
+    return " ".join(anyascii(spaced).casefold().split())
+
+
+@cache
+def _nicknames() -> dict[str, set[str]]:
+    """Return by first name those that it is short for or that are short for it, read without the package's own code."""
+    found: dict[str, set[str]] = {}
+    table = files("nicknames").joinpath("names.csv").read_text("utf-8")
+    for full, relation, short in csv.reader(table.splitlines()):
+        if relation == "has_nickname":
+            found.setdefault(full, set()).add(short)
+            found.setdefault(short, set()).add(full)
+    return found
