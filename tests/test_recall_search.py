@@ -15,7 +15,7 @@ from memory_plane import Plane, Plugin, hookimpl, rendering
 from memory_plane.errors import Refused
 from memory_plane.models import metadata
 from memory_plane.plugins import PluginManager
-from memory_plane.recall import search
+from memory_plane.recall import lexical, search
 from memory_plane.settings import Settings
 from memory_plane.store import index
 from memory_plane.types import Candidate, Classification, Extraction, Memory, Mention, Resolution, new_node_id
@@ -365,7 +365,7 @@ def pages(plane: Plane, query: str, limit: int) -> list[list[str]]:
 @pytest.mark.parametrize("limit", [1, 3, 7, 10, 23, 24])
 @pytest.mark.parametrize("common", [2_000, 4])
 def test_paging_reaches_every_hit_once(plane: Plane, monkeypatch: pytest.MonkeyPatch, limit: int, common: int) -> None:
-    monkeypatch.setattr(search, "COMMON", common)
+    monkeypatch.setattr(lexical, "COMMON", common)
     ids = {plane.post(f"kites {'rare ' * (n % 8 == 0)}number {n}", agent="muse").id for n in range(23)}
     told = pages(plane, "rare kites", limit)
     assert all(len(page) == limit for page in told[:-1])
@@ -398,7 +398,7 @@ def test_empty_cursor_is_the_beginning(plane: Plane) -> None:
 @pytest.fixture
 def crowded(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> Plane:
     """Twelve memories with the word `sync`, more than the three that count as common here."""
-    monkeypatch.setattr(search, "COMMON", 3)
+    monkeypatch.setattr(lexical, "COMMON", 3)
     for number in range(12):
         plane.post(f"sync {number}" + (" of the quokka" if number == 2 else ""), agent="muse", project=f"p{number}")
     return plane

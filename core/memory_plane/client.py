@@ -203,10 +203,16 @@ class Client(Writes, GraphReads, Judgements):
         until: Moment | None = None,
         limit: int = 8,
         cursor: str | None = None,
+        explain: bool = False,
+        tokens: int | None = None,
     ) -> Recall:
-        """Search all memories; raise `Refused` for a filter or cursor that makes no sense, never for a query."""
+        """Search all memories; raise `Refused` for a filter or cursor that makes no sense, never for a query.
+
+        `explain` tells what made each score; with `tokens`, hits bring what was said around them, for that many.
+        """
         filters = {"agent": agent, "kind": kind, "project": project, "person": person, "since": since, "until": until}
-        found: Recall = self._ask("recall", query=query, **filters, limit=limit, cursor=cursor)
+        shown = {"limit": limit, "cursor": cursor, "explain": explain, "tokens": tokens}
+        found: Recall = self._ask("recall", query=query, **filters, **shown)
         return found
 
     def ask(self, question: str, *, as_of: Moment | None = None) -> Answer:

@@ -156,7 +156,8 @@ enrichment = Table(
     sqlite_with_rowid=False,
 )
 
-# The fold of a thought operation and of all that was said of it later.
+# The fold of a thought operation and of all that was said of it later. `thread` is the conversation that it is part of,
+# by default its project.
 thoughts = Table(
     "thoughts",
     metadata,
@@ -164,11 +165,13 @@ thoughts = Table(
     _some("agent"),
     _some("kind"),
     _may("project"),
+    _may("thread"),
     _some("origin"),
     _some("at", Instant),
     _some("visible", Boolean),
     _some("pinned", Boolean),
     Index("ix_thoughts_at", "at"),
+    Index("ix_thoughts_thread_at", "thread", "at"),
 )
 
 # Open items; `object` only where a plugin found the item inside a longer text.
@@ -358,6 +361,18 @@ graph_evidence = Table(
     _some("at", Instant),
     Index("ix_graph_evidence_edge_at", "edge", "at"),
     sqlite_with_rowid=False,
+)
+
+# What a memory means, as `model` has it: `signs` holds one bit a number, in which the index looks for what is near;
+# `row` the numbers themselves. Each model's rows are apart from any other's.
+vectors = Table(
+    "vectors",
+    metadata,
+    _key("seq"),
+    _some("model"),
+    _some("signs", LargeBinary),
+    _some("row", LargeBinary),
+    Index("ix_vectors_model_signs", "model", "signs"),
 )
 
 # How much an agent should care about a memory, where a plugin scored it.

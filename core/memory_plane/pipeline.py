@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from memory_plane.answers import unite
 from memory_plane.database import Database
+from memory_plane.embedding import Embedder
 from memory_plane.errors import ModelUnavailable, PluginError, StoreError
 from memory_plane.inquiry import Inquiry, inquire, nodes_of, settled
 from memory_plane.operations import make_operation, memory_of
@@ -53,6 +54,7 @@ class Pipeline:
         self._recovered = False
         self._resting: dict[str, datetime] = {}
         self._plugins = plugins
+        self.embedder = Embedder(database, plugins)
         declared = {name: info.interests for name, info in plugins.agents.items()}
         self._interests = declared | {name.lower(): tuple(agent.interests) for name, agent in settings.agents.items()}
 
@@ -74,6 +76,7 @@ class Pipeline:
         receipts: list[Receipt] = []
         fresh: list[tuple[int, Memory, datetime]] = []
         new: set[str] = set()
+        told: list[int] = []
         with self._database.writing() as connection:
             for operation in batch:
                 refusal = corrections.refusal(connection, operation) if strict else None
@@ -86,6 +89,8 @@ class Pipeline:
                 if memory is not None and operation.id not in delivery.answers:
                     enrichment.put(connection, appended.seq, (enrichment.INLINE,))
                     fresh.append((appended.seq, memory, appended.at))
+                elif memory is not None:
+                    told.append(appended.seq)
                 new |= {operation.id} if appended.new else set()
                 if appended.new and operation.op == "release":
                     self._ask_now(connection, operation)
@@ -97,6 +102,8 @@ class Pipeline:
             self._finish_before(fresh[0][0], now)
         for seq, memory, at in fresh:
             self._enrich_safely(seq, memory, at, late=delivery.peer is not None)
+        with suppress(StoreError):  # the rounds of the hub make up for it
+            self.embedder.embed(told)
         return receipts
 
     def _ask_now(self, connection: Connection, release: Operation) -> None:
@@ -128,10 +135,12 @@ class Pipeline:
         """
         for attempt in range(ATTEMPTS):
             answers, asked = self.ask(memory)
+            meant = self.embedder.ask(memory)
             with self._database.writing(durable=False) as connection:
                 if attempt + 1 < ATTEMPTS and outdated(connection, asked):
                     continue  # another writer met the same new names meanwhile: they are its nodes now
                 derivations.record(connection, seq, memory, at, answers, late=late)
+                self.embedder.keep(connection, seq, meant)
                 enrichment.put(connection, seq, self._plugins.deferred)
                 enrichment.done(connection, enrichment.INLINE, seq)
                 return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -27,7 +28,7 @@ from memory_plane.recall import search, state, stats
 from memory_plane.recall.snapshot import MemorySnapshot
 from memory_plane.reports import Changes, IngestReport, Loss, RebuildReport, Stats, Status
 from memory_plane.settings import Settings
-from memory_plane.store import cursors, derivations, enrichment, feed, forgetting, log, marks, rebuild
+from memory_plane.store import cursors, derivations, enrichment, feed, forgetting, log, marks, rebuild, vectors
 from memory_plane.store.feed import NOTHING, Delivery
 from memory_plane.types import (
     EPOCH,
@@ -258,6 +259,7 @@ class Plane(Writes, GraphReads, Judgements):
         """Ask the deferred plugins about the memories that wait for them; return how many were enriched."""
         self._purge.retry(ask=True)
         enriched = self._pipeline.work(datetime.now(UTC))
+        self._pipeline.embedder.catch_up()
         if enriched:
             self._renderer.mark_dirty()
         return enriched
@@ -281,8 +283,13 @@ class Plane(Writes, GraphReads, Judgements):
         until: Moment | None = None,
         limit: int = 8,
         cursor: str | None = None,
+        explain: bool = False,
+        tokens: int | None = None,
     ) -> Recall:
-        """Search all memories; raise `Refused` for a filter or cursor that makes no sense, never for a query."""
+        """Search all memories; raise `Refused` for a filter or cursor that makes no sense, never for a query.
+
+        `explain` tells what made each score; with `tokens`, hits bring what was said around them, for that many.
+        """
         if kind is not None and kind not in (*KINDS, "fact"):
             raise Refused(f"kind: {kind!r} is unknown; give {', '.join(KINDS)} or fact")
         _check_limit(limit)
@@ -294,8 +301,19 @@ class Plane(Writes, GraphReads, Judgements):
             since=moment("since", since),
             until=moment("until", until),
         )
+        vector = self.plugins.embed([query]) if self.settings.recall.meaning and query.strip() else None
         with self.database.reading() as connection:
-            return search.search(connection, query, filters, limit=limit, cursor=cursor)
+            return search.search(
+                connection,
+                query,
+                filters,
+                limit=limit,
+                cursor=cursor,
+                weights=self.settings.recall,
+                vector=vector,
+                explain=explain,
+                tokens=tokens,
+            )
 
     def ask(self, question: str, *, as_of: Moment | None = None) -> Answer:
         """Answer a question in plain words from graph, facts and items, as they are or were `as_of` a time.
@@ -501,10 +519,12 @@ class Plane(Writes, GraphReads, Judgements):
         said = progress or (lambda done, total: None)
         with self.database.writing() as connection:
             count = rebuild.refold_operations(connection, said)
+            vectors.clear(connection)
             if rederive:  # a crash before the end must leave a queue, not a hole
                 enrichment.put_all(connection, log.memories(connection))
             kept = 0 if rederive else rebuild.refold_derivations(connection, said)
         changed = tuple(self._pipeline.rederive(said)) if rederive else ()
+        self._pipeline.embedder.catch_up(sys.maxsize, said)
         self._renderer.mark_dirty()
         if rederive:
             with self.database.reading() as connection:

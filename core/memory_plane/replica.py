@@ -119,8 +119,13 @@ class Replica:
         until: datetime | None = None,
         limit: int = 8,
         cursor: str | None = None,
+        explain: bool = False,
+        tokens: int | None = None,
     ) -> Recall:
-        """Return what holds words of the query, the most of them first, then the newest; there is one page only."""
+        """Return what holds words of the query, the most of them first, then the newest; there is one page only.
+
+        There is nothing to explain, and the copy knows no conversations.
+        """
         words = _words(query)
         hits = [
             replace(hit, score=_score(words, text))

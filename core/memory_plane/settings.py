@@ -151,6 +151,20 @@ class ClientSettings(_Section):
 
 
 @dataclass(frozen=True)
+class RecallSettings(_Section):
+    """What each reason to find a memory counts; `least_meaning` and `floor` are what a hit must have of likeness."""
+
+    words: float = field(default=1.0, metadata={"ge": 0})
+    meaning: float = field(default=1.0, metadata={"ge": 0})
+    beside: float = field(default=1.5, metadata={"ge": 0})
+    speaker: float = field(default=0.3, metadata={"ge": 0})
+    user: float = field(default=1.3, metadata={"ge": 0})
+    thread: float = field(default=0.3, metadata={"ge": 0})
+    least_meaning: float = field(default=0.35, metadata={"ge": 0, "le": 1})
+    floor: float = field(default=0.0, metadata={"ge": 0, "le": 1})
+
+
+@dataclass(frozen=True)
 class SyncSettings(_Section):
     """The hub on another machine that this memory converges with."""
 
@@ -173,6 +187,7 @@ class Settings(_Section):
     hub: HubSettings = field(default_factory=HubSettings)
     client: ClientSettings = field(default_factory=ClientSettings)
     sync: SyncSettings = field(default_factory=SyncSettings)
+    recall: RecallSettings = field(default_factory=RecallSettings)
     hold_external: bool = False
     min_confidence: float = field(default=0.0, metadata={"ge": 0, "le": 1})
     max_hops: int = field(default=5, metadata={"ge": 1, "le": 10})

@@ -358,8 +358,21 @@ class Pulse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What was said just before or after a hit, in the same conversation."""
+
+    id: str
+    agent: str
+    created_at: datetime
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One answer of recall. `source`: where the text came from (origin, project); `score` ranks within one answer."""
+    """One answer of recall. `source`: where the text came from (origin, project); `score` ranks within one answer.
+
+    `why` has what each reason gave to the score, where that was asked for; `beside` what was said around it.
+    """
 
     id: str
     agent: str
@@ -368,6 +381,8 @@ class Hit:
     source: str
     snippet: str
     score: float
+    why: Mapping[str, float] | None = None
+    beside: tuple[Beside, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,191 +1,139 @@
-"""Full-text recall: any punctuation, any script, never an error for a query, and a bounded price.
+"""Recall: the best answers of the whole memory to a question in anybody's words, for a bounded price.
 
-BM25 costs about a microsecond for each matching row, so a word that stands everywhere would cost more with every
-memory. Here only rare words decide what is scored; common ones add to the score of what rare ones found. A query of
-common words alone is answered from the newest memories that hold them.
+Words and meaning each propose a few memories; those and what stands beside them in their conversations are read, and
+one score is made of all that speaks for each. docs/recall.md tells it step by step.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cache, lru_cache
-from itertools import islice
-from typing import Any
-from unicodedata import normalize
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 
-from sqlalchemy import Connection, bindparam, func, select, text
+from sqlalchemy import Connection
 
-from memory_plane import models
 from memory_plane.errors import Refused
 from memory_plane.operations import memory_of
-from memory_plane.prepared import Prepared
-from memory_plane.recall import graph
-from memory_plane.recall.stopwords import STOP_WORDS
-from memory_plane.store import index, log
-from memory_plane.types import EPOCH, Hit, Operation, Recall
+from memory_plane.recall import evidence, fusion, meaning, threads
+from memory_plane.recall.evidence import Evidence, Question
+from memory_plane.recall.fusion import Part
+from memory_plane.recall.lexical import WORD, Filters, Words, bare, telling
+from memory_plane.recall.threads import Around
+from memory_plane.settings import RecallSettings
+from memory_plane.store import log, vectors
+from memory_plane.types import Beside, Hit, Operation, Recall, Vectors
 
-COMMON = 2_000
-"""A word with more matching memories than this is common: it cannot choose what is scored."""
-MAX_TERMS = 64
+__all__ = ["Filters", "search"]
+
 MAX_RESULTS = 200
 SNIPPET = 240
-
-SCANNED = 5_000
-"""How many of the newest memories are read through for what no index holds: signs, emoji, parts of words."""
-
-_log = models.operations
-_WORD = re.compile(r"[^\W_]+")
-_ASCII_TERM = re.compile(r"\w(?:\S*\w)?")
-_COUNT = "SELECT count(*) FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH :query{where} LIMIT :most)"
-_OLDEST = "SELECT rowid FROM memory_fts WHERE memory_fts MATCH :query{where} ORDER BY rowid DESC LIMIT 1 OFFSET :most"
-_RANKED = (
-    "SELECT rowid, bm25(memory_fts) AS score FROM memory_fts WHERE memory_fts MATCH :query{where}"
-    " AND rowid >= :oldest ORDER BY score, rowid DESC LIMIT :most"
-)
-_IN_TIME = (
-    " AND EXISTS (SELECT 1 FROM operations WHERE seq = memory_fts.rowid"
-    " AND coalesce(effective_at, created_at) >= :since AND coalesce(effective_at, created_at) < :until)"
-)
-_NAMED = " AND EXISTS (SELECT 1 FROM mentions WHERE seq = memory_fts.rowid AND node IN ({nodes}))"
-_newest = select(_log.c.seq, _log.c.text).order_by(_log.c.seq.desc()).limit(bindparam("scanned")).subquery()
-_SCAN = Prepared(
-    select(_newest.c.seq).where(func.instr(_newest.c.text, bindparam("words")) > 0).order_by(_newest.c.seq.desc())
-)
+BY_WORDS, BY_MEANING = 30, 20
+"""How many memories each way of looking proposes; more of them find nothing that these do not."""
+SIGNS_A_TOKEN = 4
+"""About so many characters are one token of a language model."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
-    """What hits are restricted to; `since` and `until` bound the time of the memory."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Memories in rank order with what each got, and all that was read for it."""
 
-    agent: str | None = None
-    kind: str | None = None
-    project: str | None = None
-    person: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
+    ranked: list[tuple[int, float]]
+    parts: dict[int, Part]
+    around: dict[int, Around]
 
 
 def search(
-    connection: Connection, query: str, filters: Filters, *, limit: int = 8, cursor: str | None = None
+    connection: Connection,
+    query: str,
+    filters: Filters,
+    *,
+    limit: int = 8,
+    cursor: str | None = None,
+    weights: RecallSettings | None = None,
+    vector: Vectors | None = None,
+    explain: bool = False,
+    tokens: int | None = None,
 ) -> Recall:
-    """Return the best hits for a query in anybody's words.
+    """Return the best hits for a query in anybody's words; `vector` is what the query means, in one row.
 
+    With `tokens`, hits come with what was said before and after them, the best first, as far as that many go.
     Raise `Refused` only for a cursor that is not ours; no query is an error.
     """
     query = query.encode(errors="replace").decode().replace("\x00", "\N{REPLACEMENT CHARACTER}")
     offset = _read_cursor(cursor)
     most = min(offset + limit + 1, MAX_RESULTS)
-    ranked = _Search(connection, filters).best(query, most)
-    hits = _hits(connection, ranked[offset : offset + limit], query)
-    more = bool(hits) and len(ranked) > offset + limit
-    return Recall(hits=hits, cursor=_write_cursor(offset + limit) if more else None)
-
-
-@cache
-def _term() -> re.Pattern[str]:
-    """Return the pattern of a term in any script; it takes too long to compile to do so at every start."""
-    apart = index.UNSPACED
-    return re.compile(rf"[{apart}]+|[^\W{apart}](?:[^\s{apart}]*[^\W{apart}])?")
-
-
-class _Search:
-    """The steps of one search, which share its filters."""
-
-    def __init__(self, connection: Connection, filters: Filters) -> None:
-        self._connection = connection
-        self._tags = [
-            index.tag(name, value)
-            for name, value in (("agent", filters.agent), ("kind", filters.kind), ("project", filters.project))
-            if value is not None
+    found = _find(connection, query, filters, most, weights or RecallSettings(), vector)
+    shown = found.ranked[offset : offset + limit]
+    hits = [_hit(log.at(connection, row), score, query) for row, score in shown]
+    if explain:
+        hits = [
+            replace(hit, why=_told(found.parts.get(row, Part()))) for hit, (row, _) in zip(hits, shown, strict=True)
         ]
-        self._where = ""
-        self._values: dict[str, Any] = {}
-        if filters.since is not None or filters.until is not None:
-            self._where += _IN_TIME
-            self._values |= {
-                "since": filters.since or EPOCH,
-                "until": filters.until or datetime.max.replace(tzinfo=UTC),
-            }
-        if filters.person is not None:
-            nodes = graph.find(connection, filters.person)
-            self._where += _NAMED.format(nodes=", ".join(map(str, nodes)))
-
-    def best(self, query: str, most: int) -> list[tuple[int, float]]:
-        """Return (row, score) of the best matches: by phrases, else by single words, else by reading the newest."""
-        query = normalize("NFKC", query)  # as the index has it
-        terms = _telling((_ASCII_TERM if query.isascii() else _term()).findall(query))
-        found = self._ranked(terms, most)
-        if not found:
-            words = _telling(_WORD.findall(query))
-            found = self._ranked(words, most) if words != terms else []
-        return found or self._scanned(query.strip(), most)
-
-    def _ranked(self, terms: Sequence[str], most: int) -> list[tuple[int, float]]:
-        phrases = ['"{}"'.format(index.spaced(term).replace('"', " ").strip()) for term in terms]
-        if not phrases:
-            return []
-        anything = " OR ".join(phrases)
-        if self._count(anything) <= COMMON:
-            return self._score(anything, most)
-        rare = [phrase for phrase in phrases if 0 < self._count(phrase) <= COMMON]
-        found = self._score(f"({' OR '.join(rare)}) AND ({anything})", most) if rare else []
-        for wider in (" AND ".join(phrases), anything):
-            if len(found) < most:
-                known = {row for row, _ in found}
-                newest = self._score(wider, most, self._oldest(wider))
-                found += [(row, score) for row, score in newest if row not in known]
-        return found[:most]
-
-    def _count(self, match: str) -> int:
-        """Count matching memories, but no further than needed to call them many."""
-        return int(self._run(_COUNT, match, most=COMMON + 1)[0][0])
-
-    def _oldest(self, match: str) -> int:
-        """Return the row from which on only the newest matches lie."""
-        rows = self._run(_OLDEST, match, most=COMMON)
-        return int(rows[0][0]) if rows else 0
-
-    def _score(self, match: str, most: int, oldest: int = 0) -> list[tuple[int, float]]:
-        return [(row, -score) for row, score in self._run(_RANKED, match, most=most, oldest=oldest)]
-
-    def _run(self, query: str, match: str, **values: int) -> list[Any]:
-        match = " AND ".join([f"({match})", *self._tags])
-        return _prepared(query, self._where).all(self._connection, query=match, **values, **self._values)
-
-    def _scanned(self, words: str, most: int) -> list[tuple[int, float]]:
-        """Read the newest memories through for what is no word: signs, emoji, parts of words."""
-        if not words:
-            return []
-        found = _SCAN.all(self._connection, words=words, scanned=SCANNED)
-        matching = "memory_fts MATCH :query AND " if self._tags else ""
-        narrowed = f"SELECT rowid FROM memory_fts WHERE {matching}rowid = :row{{where}}"
-        values = {**self._values, **({"query": " AND ".join(self._tags)} if self._tags else {})}
-        shown = _prepared(narrowed, self._where)
-        rows = (row for (row,) in found if shown.first(self._connection, row=row, **values))
-        return [(row, 0.0) for row in islice(rows, most)]
+    if tokens is not None:
+        hits = list(_with_neighbours(connection, hits, [row for row, _ in shown], found.around, tokens))
+    more = bool(hits) and len(found.ranked) > offset + limit
+    return Recall(hits=tuple(hits), cursor=_write_cursor(offset + limit) if more else None)
 
 
-@lru_cache(maxsize=64)
-def _prepared(query: str, where: str) -> Prepared:
-    statement = text(query.format(where=where))
-    if ":since" in where:
-        statement = statement.bindparams(
-            bindparam("since", type_=models.Instant), bindparam("until", type_=models.Instant)
-        )
-    return Prepared(statement)
+def _find(
+    connection: Connection,
+    query: str,
+    filters: Filters,
+    most: int,
+    weights: RecallSettings,
+    vector: Vectors | None,
+) -> _Found:
+    words = Words(connection, filters)
+    by_words = words.best(query, max(most, BY_WORDS))
+    ranked = dict(by_words[:BY_WORDS])
+    said = evidence.split(bare(query))
+    asked = telling([word for word in said if len(word) > 1 or not word.isascii()]) or telling(said)
+    question = Question(
+        evidence.telling(asked, *words.counts(asked)),
+        frozenset(said),
+        *((vector.model, vectors.unit(vector.rows[0])) if vector is not None else ()),
+    )
+    near = meaning.nearest(connection, question.model, question.vector, BY_MEANING) if question.vector else []
+    proposed = [*ranked, *(row for row in near if row not in ranked)]
+    around = threads.around(connection, proposed)
+    rows = dict.fromkeys([*proposed, *(row for rows in around.values() for row in rows if row is not None)])
+    read = evidence.read(connection, question, rows, ranked)
+    parts = fusion.fuse(read, around, question.terms, weights)
+    fits = {row for row, one in read.items() if row in ranked or one.speaks or one.meaning >= weights.least_meaning}
+    fits &= ranked.keys() | words.allowed(fits - ranked.keys())
+    if not fits or _relevance(fits, read, question) < weights.floor:
+        return _Found([], {}, {})
+    best = sorted(fits, key=lambda row: (-parts[row].total, -row))
+    rest = [(row, 0.0) for row, _ in by_words if row not in fits]
+    return _Found([*((row, parts[row].total) for row in best), *rest][:most], parts, around)
 
 
-def _telling(words: Sequence[str]) -> list[str]:
-    """Return the words that say something, or all of them where none does."""
-    different = list(dict.fromkeys(words))[: 4 * MAX_TERMS]
-    return ([word for word in different if word.casefold() not in STOP_WORDS] or different)[:MAX_TERMS]
+def _relevance(rows: set[int], read: dict[int, Evidence], question: Question) -> float:
+    """Return how well the best of some memories fits: the share of the question that it has, or its likeness."""
+    whole = sum(question.terms.values()) or 1.0
+    return max(max(sum(question.terms[term] for term in read[row].terms) / whole, read[row].meaning) for row in rows)
 
 
-def _hits(connection: Connection, ranked: Sequence[tuple[int, float]], query: str) -> tuple[Hit, ...]:
-    return tuple(_hit(log.at(connection, row), score, query) for row, score in ranked)
+def _told(part: Part) -> dict[str, float]:
+    return {name: round(value, 3) for name, value in asdict(part).items() if value}
+
+
+def _with_neighbours(
+    connection: Connection, hits: Sequence[Hit], rows: Sequence[int], around: dict[int, Around], tokens: int
+) -> Iterator[Hit]:
+    """Yield the hits that a budget of tokens has room for, the best ones with what stands beside them."""
+    left = tokens * SIGNS_A_TOKEN - sum(len(hit.snippet) for hit in hits)
+    shown = {hit.id for hit in hits}
+    for hit, row in zip(hits, rows, strict=True):
+        beside = []
+        for other in around.get(row, ()):
+            one = None if other is None else _hit(log.at(connection, other), 0.0, "")
+            if one is None or one.id in shown or len(one.snippet) > left:
+                continue
+            shown.add(one.id)
+            left -= len(one.snippet)
+            beside.append(Beside(id=one.id, agent=one.agent, created_at=one.created_at, snippet=one.snippet))
+        yield replace(hit, beside=tuple(beside))
 
 
 def _hit(operation: Operation, score: float, query: str) -> Hit:
@@ -207,7 +155,7 @@ def _snippet(words: str, query: str) -> str:
     """Cut a long text down to where the first of the query's words stands in it."""
     if len(words) <= SNIPPET:
         return words
-    places = [words.casefold().find(term.casefold()) for term in _telling(_WORD.findall(query)) or [query]]
+    places = [words.casefold().find(term.casefold()) for term in telling(WORD.findall(query)) or [query]]
     first = min((place for place in places if place >= 0), default=0)
     start = max(0, min(first - SNIPPET // 3, len(words) - SNIPPET))
     end = start + SNIPPET

@@ -24,7 +24,7 @@ _log, _purges = models.operations, models.purges
 _forgets = Prepared(select(_log.c.seq).where(_log.c.target == bindparam("id"), _log.c.op == FORGET).limit(1))
 _remarks = select(_log.c.id).where(_log.c.target == bindparam("id"), _log.c.op != FORGET).order_by(_log.c.seq)
 _note = Prepared(lambda insert: insert(_purges).on_conflict_do_nothing(), "target")
-_PARTS = (models.items, models.attention, models.derivations, models.enrichment)
+_PARTS = (models.items, models.attention, models.derivations, models.enrichment, models.vectors)
 
 
 def is_due(connection: Connection, operation: Operation) -> bool:

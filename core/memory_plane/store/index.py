@@ -43,11 +43,16 @@ class Document:
 
 def document(seq: int, words: str, *, agent: str, kind: str, project: str | None, at: datetime) -> Document:
     """Make the indexed form of a memory: unspaced scripts taken apart, its date written out, its filters as words."""
-    date = f"{at.day} {_MONTHS[at.month - 1]} {at.year} {at:%Y-%m-%d}"  # strftime("%B") would follow the locale
-    parts = [agent, date, tag("agent", agent), tag("kind", kind)]
+    parts = [agent, date(at), tag("agent", agent), tag("kind", kind)]
     if project is not None:
         parts += [project, tag("project", project)]
     return Document(seq, spaced(" ".join([*parts, words])))
+
+
+def date(at: datetime) -> str:
+    """Write a date as people ask for it: `14 March 2026 2026-03-14`."""
+    year, month, day = at.year, at.month, at.day  # strftime("%B") would follow the locale
+    return f"{day} {_MONTHS[month - 1]} {year} {year}-{month:02}-{day:02}"
 
 
 def spaced(words: str) -> str:

@@ -27,6 +27,7 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
         agent=operation.agent,
         kind=body["kind"],
         project=body.get("project"),
+        thread=body.get("thread") or body.get("project"),
         origin=body["origin"],
         at=at,
         visible=visible,

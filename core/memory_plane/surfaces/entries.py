@@ -59,7 +59,7 @@ def iso(at: datetime | None) -> str | None:
 
 def hit(hit: Hit) -> Entry:
     """Show a hit of recall."""
-    return {
+    entry: Entry = {
         "id": hit.id,
         "agent": hit.agent,
         "time": iso(hit.created_at),
@@ -68,6 +68,14 @@ def hit(hit: Hit) -> Entry:
         "score": round(hit.score, 3),
         "text": hit.snippet,
     }
+    if hit.why is not None:
+        entry["why"] = dict(hit.why)
+    if hit.beside:
+        entry["beside"] = [
+            {"id": one.id, "agent": one.agent, "time": iso(one.created_at), "text": shorten(one.snippet, LINE)}
+            for one in hit.beside
+        ]
+    return entry
 
 
 def finding(finding: Finding) -> Entry:

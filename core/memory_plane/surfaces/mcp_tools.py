@@ -76,11 +76,23 @@ def recall(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[s
     limit = max(1, min(given.pop("limit"), MAX_HITS))
     given["agent"] = given["agent"].strip().lower()
     since, until = (moment(name, given.pop(name)) for name in ("since", "until"))
-    found = plane.recall(query, limit=limit, since=since, until=until, **_given(given))
+    explain, tokens = bool(given.pop("explain")), given.pop("tokens")
+    found = plane.recall(
+        query, limit=limit, since=since, until=until, explain=explain, tokens=max(tokens, 0) or None, **_given(given)
+    )
     head: dict[str, Any] = {"note": entries.NOTE, "hits": []}
     if found.cursor:
         head["next_cursor"] = found.cursor
-    return {**head, "hits": level([entries.hit(hit) for hit in found.hits], ROOM - size(head))}
+    return {**head, "hits": level(_fitting([entries.hit(hit) for hit in found.hits]), ROOM - size(head))}
+
+
+def _fitting(hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out what stands around the last hits where all of it would not fit."""
+    for hit in reversed(hits):
+        if size(hits) < ROOM * 3 // 4:
+            break
+        hit.pop("beside", None)
+    return hits
 
 
 def ask(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
@@ -229,6 +241,8 @@ CORE: tuple[Spec, ...] = (
             "since": text("ISO 8601 with zone"),
             "until": text("ISO 8601 with zone"),
             "limit": number("integer", 8, f"At most {MAX_HITS}"),
+            "tokens": number("integer", 0, "Show what was said around hits, for that many"),
+            "explain": text("yes = say what made each score", enum=["yes"]),
             "cursor": _CURSOR,
         },
         required=("query",),

@@ -19,7 +19,10 @@ from memory_plane.surfaces.cli.text import clean
 from memory_plane.surfaces.cli.times import Moment
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from memory_plane.surfaces.cli.session import Session
+    from memory_plane.types import Hit
 
 
 @click.command(epilog=examples("pulse", "pulse --json"))
@@ -70,6 +73,8 @@ def ask(session: Session, question: str, as_json: bool, **values: Any) -> None:
 @click.option("--until", type=Moment(end=True), help="Not newer than this.")
 @limit_option(8)
 @click.option("--cursor", metavar="TEXT", help="Go on after the last page.")
+@click.option("--explain", is_flag=True, help="Say what made each score.")
+@click.option("--tokens", type=click.IntRange(1), metavar="NUMBER", help="Show what was said around, for that many.")
 @json_option
 @pass_session
 def recall(session: Session, query: str, as_json: bool, **values: Any) -> None:
@@ -78,16 +83,23 @@ def recall(session: Session, query: str, as_json: bool, **values: Any) -> None:
     if as_json:
         print_json(found)
         return
+    why = ("WHY",) if values["explain"] else ()
     print_table(
-        ("ID", "WHEN", "AGENT", "KIND", "SOURCE", "TEXT"),
-        (
-            (short_id(hit.id), session.local(hit.created_at), hit.agent, hit.kind, hit.source, hit.snippet)
-            for hit in found.hits
-        ),
+        ("ID", "WHEN", "AGENT", "KIND", "SOURCE", *why, "TEXT"),
+        (row for hit in found.hits for row in _rows(session, hit, explained=bool(why))),
         empty="nothing found",
     )
     if found.cursor:
         click.echo(f"more: --cursor {found.cursor}", err=True)
+
+
+def _rows(session: Session, hit: Hit, *, explained: bool) -> Iterator[tuple[object, ...]]:
+    """Yield the row of a hit, and those of what was said around it."""
+    why = ("; ".join(f"{name} {value:g}" for name, value in (hit.why or {}).items()),) if explained else ()
+    yield short_id(hit.id), session.local(hit.created_at), hit.agent, hit.kind, hit.source, *why, hit.snippet
+    for one in hit.beside:
+        row = short_id(one.id), session.local(one.created_at), one.agent, "beside", ""
+        yield (*row, *([""] if explained else []), one.snippet)
 
 
 @click.command(epilog=examples("facts", 'facts "Alice Moreau"', "facts website --key deploy_day --history"))

@@ -86,6 +86,8 @@ def _live(router: APIRouter, plane: Plane) -> None:
         until: Time = None,
         limit: Limit = 8,
         cursor: Annotated[str | None, Query(description="the cursor of the answer before")] = None,
+        explain: Annotated[bool, Query(description="say what made each score")] = False,
+        tokens: Annotated[int | None, Query(ge=1, description="show what was said around hits, for that many")] = None,
     ) -> Recall:
         """Search all memories; `cursor` in the answer continues after its last hit."""
         return plane.recall(
@@ -98,6 +100,8 @@ def _live(router: APIRouter, plane: Plane) -> None:
             until=until,
             limit=limit,
             cursor=cursor,
+            explain=explain,
+            tokens=tokens,
         )
 
 

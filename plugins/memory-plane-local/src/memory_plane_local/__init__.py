@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, field_validator
 
 from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict
 from memory_plane.plugins import Plugin, hookimpl
-from memory_plane.types import AgentContext, Candidate, Classification, Extraction, Memory, Node, Routing
-from memory_plane_local import attention, extraction, resolve
+from memory_plane.types import AgentContext, Candidate, Classification, Extraction, Memory, Node, Routing, Vectors
+from memory_plane_local import attention, embedding, extraction, hashing, resolve
 
 __version__ = "0.1.0"
 __all__ = ["LocalPlugin", "LocalSettings"]
 
 
 class LocalSettings(PluginSettings):
-    """`join_threshold`: the least probability at which a mention joins a known node.
+    """`embedding`: what vectors are made of: a table of meanings, hashed letters and words, or nothing.
 
+    `join_threshold`: the least probability at which a mention joins a known node.
     `timezone`: where "tomorrow" begins; by default where the machine is.
     """
 
     model_config = SettingsConfigDict(env_prefix="MEMORY_PLANE_LOCAL_")
 
+    embedding: Literal["meanings", "letters", "none"] = "meanings"
     join_threshold: float = Field(default=0.75, ge=0, le=1)
     timezone: str | None = None
 
@@ -64,6 +67,16 @@ class LocalPlugin(Plugin):
     def route(self, memory: Memory, nodes: Sequence[Node], agents: Sequence[AgentContext]) -> Routing | None:
         """Score every agent's attention."""
         return attention.route(memory, nodes, agents)
+
+    @hookimpl(trylast=True)
+    def embed(self, texts: Sequence[str]) -> Vectors | None:
+        """Say what texts mean; the table is read when the first one is."""
+        match self.settings.embedding:
+            case "meanings":
+                return embedding.embed(texts)
+            case "letters":
+                return hashing.embed(texts)
+        return None
 
 
 def _machine_zone() -> tzinfo:

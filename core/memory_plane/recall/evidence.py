@@ -1,0 +1,96 @@
+"""What speaks for a memory when a question is asked: read from its text, of which so much is read, and its vector."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from math import log
+
+from sqlalchemy import Connection, bindparam, text
+
+from memory_plane.prepared import Prepared
+from memory_plane.recall.stems import stem
+from memory_plane.store import index, vectors
+from memory_plane.types import EPOCH
+
+_MICROSECOND = timedelta(microseconds=1)
+READ = 60_000
+"""So many characters are read for one question; of many memories, the beginning of each."""
+_WORD = re.compile(r"[^\W_]+")
+_SAID = re.compile(r"\s*([^\W\d_]+)[^:\n]{0,40}:\s")
+_READ = Prepared(
+    text(
+        "SELECT o.seq, o.agent, coalesce(t.origin, f.origin) AS origin, substr(o.text, 1, :most) AS words,"
+        " f.subject || ' ' || f.fact_key AS about, v.row AS vector, o.created_at FROM json_each(:rows) AS c"
+        " JOIN operations AS o ON o.seq = c.value LEFT JOIN thoughts AS t ON t.seq = o.seq AND t.visible"
+        " LEFT JOIN facts AS f ON f.seq = o.seq AND f.indexed"
+        " LEFT JOIN vectors AS v ON v.seq = o.seq AND v.model = :model WHERE coalesce(t.seq, f.seq) IS NOT NULL"
+    ).bindparams(bindparam("rows"), bindparam("most"), bindparam("model"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked: its telling words as stems with how telling each is, all its words, and its vector."""
+
+    terms: Mapping[str, float]
+    words: frozenset[str]
+    model: str = ""
+    vector: tuple[float, ...] = ()
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What one memory has of it: its rank by words, its likeness, the terms in it, who says it."""
+
+    words: float = 0.0
+    meaning: float = 0.0
+    terms: frozenset[str] = frozenset()
+    named: bool = False
+    user: bool = False
+
+    @property
+    def speaks(self) -> bool:
+        """Whether it has a word of the question, be it its writer's name."""
+        return self.named or any(len(term) > 1 for term in self.terms)  # else a sign of a longer word
+
+
+def telling(words: Sequence[str], counts: Mapping[str, int], total: int) -> dict[str, float]:
+    """Return how telling each word is, by the number of memories that have it."""
+    told = {word: log(1 + (max(total - count, 0) + 0.5) / (count + 0.5)) for word, count in counts.items()}
+    found: dict[str, float] = {}
+    for word in words:
+        found.setdefault(stem(word), told[word])
+    return found
+
+
+def split(words: str) -> list[str]:
+    """Return the words of a text as they are compared."""
+    return _WORD.findall(index.spaced(words).casefold())
+
+
+def read(
+    connection: Connection, question: Question, rows: Iterable[int], ranked: Mapping[int, float]
+) -> dict[int, Evidence]:
+    """Return the evidence of each of these memories that may be seen."""
+    rows = list(rows)
+    most = max(READ // max(len(rows), 1), 200)
+    found = {}
+    for seq, agent, origin, text_, about, vector, at in _READ.all(
+        connection, rows=json.dumps(rows), most=most, model=question.model
+    ):
+        said = text_ or ""
+        written = f"{agent} {index.date(EPOCH + at * _MICROSECOND)} {about or ''} {said}"
+        speaker = _SAID.match(said)
+        said_by = {*split(agent)[:1], *([speaker[1].casefold()] if speaker else [])}
+        found[seq] = Evidence(
+            words=ranked.get(seq, 0.0),
+            meaning=max(vectors.likeness(question.vector, vector), 0.0) if vector and question.vector else 0.0,
+            terms=frozenset(map(stem, split(written))) & question.terms.keys(),
+            named=not said_by.isdisjoint(question.words),
+            user=origin == "user",
+        )
+    return found

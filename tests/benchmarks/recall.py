@@ -1,0 +1,102 @@
+"""Measure which share of a question's evidence recall finds: every turn is posted, every question asked, no model.
+
+    python tests/benchmarks/recall.py locomo locomo10.json [--only 1-2] [--set recall.meaning=0] [--kinds]
+
+Each dialogue goes into a memory of its own, each turn as one thought with its speaker as agent and its time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from recall_sets import SETS, Dialogue
+
+from memory_plane.operations import make_operation
+from memory_plane.plane import Plane
+from memory_plane.settings import Settings
+
+AT = (1, 5, 10)
+"""After how many hits is looked."""
+UNTOLD = "adversarial"
+"""The questions of LoCoMo that have no answer; the mean leaves them out, as everybody's does."""
+
+Scores = dict[str, list[tuple[float, ...]]]
+
+
+def fill(plane: Plane, dialogue: Dialogue) -> dict[str, str]:
+    """Post every turn; return the ids of the turns by those of their memories."""
+    turns: dict[str, str] = {}
+    batch = []
+    for turn in dialogue.turns:
+        body = {"text": turn.text, "origin": turn.origin}
+        if turn.text.strip():
+            batch.append(make_operation("thought", body, agent=turn.speaker.lower(), created_at=turn.at))
+            turns[batch[-1].id] = turn.id
+    receipts = plane.apply_all(batch)
+    assert {receipt.state for receipt in receipts} <= {"stored", "duplicate"}, receipts
+    return turns
+
+
+def ask(plane: Plane, dialogue: Dialogue, turns: dict[str, str], scores: Scores) -> Iterator[float]:
+    """Note which share of each question's evidence is among the first hits; yield the milliseconds it took."""
+    for question in dialogue.questions:
+        begin = time.perf_counter()
+        hits = plane.recall(question.text, limit=max(AT)).hits
+        yield (time.perf_counter() - begin) * 1000
+        found = [turns[hit.id] for hit in hits]
+        share = tuple(len(question.evidence & set(found[:at])) / len(question.evidence) for at in AT)
+        scores[question.kind].append(share)
+
+
+def settings(home: Path, given: list[str]) -> Settings:
+    """Return the settings of one memory; `given` holds `key=value`, with a point before a key inside a table."""
+    values: dict[str, Any] = {"home": home, "synchronous": "normal"}
+    for one in given:
+        key, value = one.split("=", 1)
+        place = values
+        *tables, last = key.split(".")
+        for table in tables:
+            place = place.setdefault(table, {})
+        place[last] = value
+    return Settings.load(**values)
+
+
+def main() -> int:
+    """Print one row a kind of question."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("set", choices=SETS)
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--only", default="1-", help="dialogues by number, as in 1-2")
+    parser.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
+    given = parser.parse_args()
+    logging.disable(logging.WARNING)
+    first, _, last = given.only.partition("-")
+    scores: Scores = defaultdict(list)
+    spent: list[float] = []
+    dialogues = islice(SETS[given.set](given.path), int(first) - 1, int(last) if last else None)
+    for dialogue in dialogues:
+        with tempfile.TemporaryDirectory() as home, Plane(settings(Path(home), given.settings)) as plane:
+            turns = fill(plane, dialogue)
+            spent += ask(plane, dialogue, turns, scores)
+        print(f"{dialogue.name}: {len(turns)} turns, {len(dialogue.questions)} questions", file=sys.stderr)
+    print(f"| questions | n | {' | '.join(f'R@{at}' for at in AT)} |\n|---|---|{'---|' * len(AT)}")
+    together = [share for kind, shares in scores.items() if kind != UNTOLD for share in shares]
+    for kind, shares in {**dict(sorted(scores.items())), "all but adversarial": together}.items():
+        columns = " | ".join(f"{100 * mean(column):.1f}" for column in zip(*shares, strict=True))
+        print(f"| {kind} | {len(shares)} | {columns} |")
+    print(f"\n{median(spent):.1f} ms a question")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+"""What means the same is found without a shared word, within bounds, and models are never mixed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from memory_plane import Plane, Plugin, hookimpl
+from memory_plane.plugins import PluginManager
+from memory_plane.recall import meaning
+from memory_plane.settings import Settings
+from memory_plane.store import vectors
+from memory_plane.types import Vectors
+
+SIZE = 64
+SAME = {"physician": "doctor", "automobile": "car", "vehicle": "car"}
+
+
+class MeaningPlugin(Plugin):
+    """Each word is a direction of its own, and words that mean the same share one."""
+
+    model = "words-1"
+
+    @hookimpl
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return Vectors(model=self.model, rows=tuple(map(self.row, texts)))
+
+    def row(self, text: str) -> tuple[float, ...]:
+        row = [0.0] * SIZE
+        for word in text.lower().split():
+            numbers = random.Random(SAME.get(word, word) + self.model)
+            row = [value + numbers.gauss(0, 1) for value in row]
+        length = sum(value * value for value in row) ** 0.5 or 1.0
+        return tuple(value / length for value in row)
+
+
+class OtherPlugin(MeaningPlugin):
+    model = "words-2"
+
+
+def plane_of(home: Path, plugin: Plugin) -> Plane:
+    manager = PluginManager(strict=True)
+    manager.register(plugin)
+    return Plane(Settings(home=home, synchronous="normal"), plugins=manager)
+
+
+@pytest.fixture
+def meant(home: Path) -> Iterator[Plane]:
+    with plane_of(home, MeaningPlugin()) as plane:
+        yield plane
+
+
+def found(plane: Plane, query: str, **more: str) -> list[str]:
+    return [hit.snippet for hit in plane.recall(query, limit=50, **more).hits]  # type: ignore[arg-type]
+
+
+def test_what_means_the_same_is_found_without_a_shared_word(meant: Plane) -> None:
+    meant.post("physician", agent="muse")
+    meant.post("garden", agent="muse")
+    assert found(meant, "doctor") == ["physician"]
+
+
+def test_what_is_not_like_the_question_is_no_hit(meant: Plane) -> None:
+    meant.post("garden", agent="muse")
+    assert found(meant, "doctor") == []
+
+
+@pytest.mark.parametrize("change", ["retract", "forget"])
+def test_what_was_taken_back_is_not_found_by_its_meaning(meant: Plane, change: str) -> None:
+    receipt = meant.post("physician", agent="muse")
+    getattr(meant, change)(receipt.id, agent="muse")
+    assert found(meant, "doctor") == []
+
+
+def test_forgetting_takes_the_vector(meant: Plane) -> None:
+    meant.forget(meant.post("physician", agent="muse").id, agent="muse")
+    with meant.database.reading() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM vectors").scalar() == 0
+
+
+def test_filters_hold_for_what_is_found_by_its_meaning(meant: Plane) -> None:
+    meant.post("physician", agent="muse")
+    assert found(meant, "doctor", agent="grok") == []
+    assert found(meant, "doctor", agent="muse") == ["physician"]
+
+
+def test_superseded_fact_is_not_found_by_its_meaning(meant: Plane) -> None:
+    meant.fact("Ann", "drives", "automobile", agent="muse")
+    meant.fact("Ann", "drives", "bicycle", agent="muse")
+    assert not any("automobile" in text for text in found(meant, "car"))
+
+
+def test_rows_of_another_model_are_not_compared(home: Path) -> None:
+    with plane_of(home, OtherPlugin()) as plane:
+        plane.post("physician", agent="muse")
+    with plane_of(home, MeaningPlugin()) as plane:
+        assert found(plane, "doctor") == []
+        plane.rebuild()
+        assert found(plane, "doctor") == ["physician"]
+
+
+def test_memories_without_a_vector_get_theirs_in_the_rounds(home: Path, make_plain: Callable[[], Plane]) -> None:
+    with make_plain() as plane:
+        plane.post("physician", agent="muse")
+    with plane_of(home, MeaningPlugin()) as plane:
+        plane.work_queue()
+        assert found(plane, "doctor") == ["physician"]
+
+
+@pytest.fixture
+def make_plain(home: Path) -> Callable[[], Plane]:
+    return lambda: Plane(Settings(home=home, synchronous="normal"), plugins=PluginManager(strict=True))
+
+
+def test_what_another_machine_told_has_its_vector(home: Path, tmp_path: Path) -> None:
+    with plane_of(tmp_path / "there", MeaningPlugin()) as there:
+        there.post("physician", agent="muse")
+        told = there.changes()
+    with plane_of(home, MeaningPlugin()) as here:
+        here.merge(told.operations, told.derivations, peer=there.store_id)
+        assert found(here, "doctor") == ["physician"]
+
+
+def test_explanation_names_each_reason(meant: Plane) -> None:
+    meant.post("the physician likes tea", agent="muse")
+    hit = meant.recall("doctor tea", explain=True).hits[0]
+    assert hit.why is not None
+    assert hit.why["words"] == 1
+    assert hit.why["meaning"] > 0
+    assert meant.recall("tea").hits[0].why is None
+
+
+def test_few_cells_are_opened_however_many_memories_there_are(meant: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meaning, "LOOKED_AT", 60)
+    monkeypatch.setattr(meaning, "IN_CELL", 8)
+    numbers = random.Random(1)
+    rows = {seq: [numbers.gauss(0, 1 / (1 + place)) for place in range(SIZE)] for seq in range(1, 600)}
+    with meant.database.writing() as connection:
+        connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
+        for seq, row in rows.items():
+            connection.exec_driver_sql(
+                "INSERT INTO vectors VALUES (?, 'm', ?, ?)", (seq, vectors.signs(row), vectors.packed(row))
+            )
+        found_itself = sum(seq in meaning.nearest(connection, "m", row, 5) for seq, row in rows.items())
+    assert found_itself == len(rows)
+
+
+def test_cells_next_to_the_own_are_those_of_the_least_certain_signs() -> None:
+    assert list(meaning._near(0b101, [3.0, 1.0, 2.0])) == [0b101, 0b111, 0b100, 0b110, 0b001, 0b011, 0b000, 0b010]
