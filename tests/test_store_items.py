@@ -72,6 +72,21 @@ def test_found_item_only_fills_what_a_declared_one_left_open(engine: Database, o
         ]  # fmt: skip
 
 
+def test_found_item_says_to_whom_a_declared_one_of_its_kind_is(engine: Database, operation: MakeOperation) -> None:
+    promise = operation(text="I'll bring Bob tea", kind="commitment")
+    handed = operation(text="I'll bring Bob tea", kind="commitment", to="grok")
+    with engine.writing() as connection:
+        append(connection, promise, handed)
+        derive(connection, 1, "local", TEA)
+        derive(connection, 2, "local", TEA)
+        assert {(item.text, item.owner, item.to) for item in opened(connection)} == {
+            (promise.body["text"], "muse", "Bob"), (handed.body["text"], "muse", "grok"),
+        }  # fmt: skip
+        append(connection, operation("assign", item=promise.id, to="ann"))
+        derivations.remove_all(connection, 1)
+        assert {item.to for item in opened(connection)} == {"ann", "grok"}
+
+
 @pytest.mark.parametrize("kind", ["question", "thought"])
 def test_retracted_memory_keeps_nothing_that_plugins_found(
     engine: Database, operation: MakeOperation, kind: str

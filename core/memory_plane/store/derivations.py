@@ -158,7 +158,7 @@ def _remove(connection: Connection, seq: int, memory: Memory) -> list[int]:
     seen = refined(identities.seen(connection, memory.id, stored))
     left = graph.remove(connection, seq, [one.classification for one in seen if one.classification is not None])
     doubts.remove(connection, seq)
-    items.remove_derived(connection, seq)
+    items.remove_derived(connection, seq, marks.read(connection, memory.id))
     heard = {one.agent for answer in stored if answer.routing is not None for one in answer.routing.attention}
     attention.take(connection, seq, heard)
     attention.put(connection, seq, attention.addressed(log.at(connection, seq)))

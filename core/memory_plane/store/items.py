@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, select, true, update
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -38,9 +38,11 @@ def open_derived(connection: Connection, seq: int, item: Item, plugin: str, said
     """Open the item that a plugin found in a text, or fill what the writer left open in a declared one."""
     known = _method.scalar(connection, row=seq)
     if known == ASSERTED:
-        empty = (_items.c.seq == seq) & _items.c.due_at.is_(None)
-        if item.due_at is not None:
-            connection.execute(update(_items).where(empty).values(due_at=item.due_at))
+        open_ = ((_items.c.due_at, item.due_at, true()), (_items.c.addressee, item.to, _items.c.kind == item.kind))
+        for column, value, fits in open_:
+            if value is not None:
+                empty = and_(_items.c.seq == seq, column.is_(None), fits)
+                connection.execute(update(_items).where(empty).values({column: value}))
     elif known is None:
         _open(
             connection,
@@ -60,12 +62,13 @@ def exists(connection: Connection, seq: int) -> bool:
     return _method.scalar(connection, row=seq) is not None
 
 
-def remove_derived(connection: Connection, seq: int) -> None:
+def remove_derived(connection: Connection, seq: int, said: Marks) -> None:
     """Take away the item that plugins found in a memory, or what they filled in of a declared one."""
     known = _method.scalar(connection, row=seq)
     if known == ASSERTED:
-        due_at = _time(log.at(connection, seq).body.get("due_at"))
-        connection.execute(update(_items).where(_items.c.seq == seq).values(due_at=due_at))
+        body = log.at(connection, seq).body
+        declared = {"due_at": _time(body.get("due_at")), "addressee": said.addressee or body.get("to")}
+        connection.execute(update(_items).where(_items.c.seq == seq).values(declared))
     elif known is not None:
         connection.execute(delete(_items).where(_items.c.seq == seq))
 
