@@ -175,6 +175,16 @@ def test_text_that_we_write_is_text_to_every_reader(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "data", [b"a: x\nextensions:@\nb:\n", b"extensions:@ # none\n  # of them\n# c\nb: 1\n", b"a: x\nextensions:@"]
+)
+def test_key_with_nothing_after_it_takes_members_and_is_empty_without_them(data: bytes) -> None:
+    before = data.replace(b"@", b"")
+    after = yaml.put(before, AT, SERVER)
+    assert get(reader.safe_load(after), AT) == get(yaml.load(after), AT) == SERVER
+    assert yaml.drop(after, AT) == data.replace(b"@", b" {}")
+
+
+@pytest.mark.parametrize(
     ("data", "why"),
     [
         (b"a: [1", "near line 1"),
@@ -190,8 +200,7 @@ def test_text_that_we_write_is_text_to_every_reader(text: str) -> None:
         (b"text\n", "at the top"),
         (b"null\n", "at the top"),
         (b"!mine {a: 1}\n", "at the top"),
-        (b"extensions:\n", "at extensions"),
-        (b"extensions:\n  # none\n", "at extensions"),
+        (b"extensions: null\n", "at extensions"),
         (b"base: &b {x: 1}\nextensions: *b\n", "at extensions"),
         (b"extensions: &b\n  x: 1\nother: *b\n", "by hand"),
         (b"a: |\n  a last line without an end", "by hand"),

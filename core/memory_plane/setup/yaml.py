@@ -146,8 +146,8 @@ class _Document:
         return data if found == expected or not (found or expected) else _refuse()
 
     def is_bare(self, member: _Member) -> bool:
-        """Tell whether a value is `{}` in a mapping in block style: lines below it read better than one long line."""
-        return not member.container.flow and self.text[member.value.start : member.value.end] == "{}"
+        """Tell whether a value is nothing or `{}` in a mapping in block style: members go into lines below its key."""
+        return not member.container.flow and self.text[member.value.start : member.value.end] in ("", "{}")
 
     # --- splices -------------------------------------------------------------------------------------------------
 
@@ -178,7 +178,7 @@ class _Document:
             return self.text[: old.start] + _flow(value) + self.text[old.end :]
         start = self.text.find(":", key.end) + 1
         line = len(self.text[: self._line_end(start)].rstrip("\r\n"))
-        beside = self.text[start:line] if old.start > line else ""
+        beside = self.text[start:line] if old.start > line or old.is_nothing else ""
         end = max(start + len(beside), len(self.text[: old.end].rstrip("\r\n")))
         if _is_filled(value):
             after = beside + self.newline + self._block(value, " " * key.column + self._unit())

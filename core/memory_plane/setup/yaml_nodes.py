@@ -1,7 +1,8 @@
 """YAML as a tree of nodes that know their places, and what each of them means.
 
-Numbers, booleans and nulls are read as YAML 1.2 has them, like most agents do. What is no JSON, such as an alias, a tag
-or a key that is no text, stands for itself: it is never looked through, and never what we wrote.
+Numbers, booleans and nulls are read as YAML 1.2 has them, like most agents do. A key with nothing after it holds an
+empty mapping: agents take it for one. What is no JSON, such as an alias, a tag or a key that is no text, stands for
+itself: it is never looked through, and never what we wrote.
 """
 
 from __future__ import annotations
@@ -63,6 +64,11 @@ class Node:
             return [(item, item) for item in self.items]
         return list(zip(self.items[::2], self.items[1::2], strict=True))
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing is written where the value would be."""
+        return self.kind == "scalar" and self.plain and self.start == self.end
+
     def place(self, key: str) -> int | None:
         """Return which member has the key; of several the last, which is the one that counts."""
         places = [place for place, (name, _) in enumerate(self.members) if meaning(name) == key]
@@ -106,7 +112,7 @@ def _parsed(text: str) -> tuple[Node | None, int]:
     if len(tree.tops) > 1:
         raise Broken("holds several documents of YAML; it can be edited by hand alone")
     top = tree.tops[0] if tree.tops else None
-    return None if top is None or _is_nothing(top) else top, end
+    return None if top is None or top.is_nothing else top, end
 
 
 def _broken(error: Exception) -> Broken:
@@ -154,7 +160,9 @@ def _meaning(node: Node, *, below_alias: bool = False) -> Any:
     if node.target is not None:  # what that one stands for in turn shows in its own place
         return Foreign("*", node.value if below_alias else (node.value, _meaning(node.target, below_alias=True)))
     value: Any
-    if node.kind == "scalar":
+    if node.is_nothing:
+        value = {}
+    elif node.kind == "scalar":
         value = _word(node.value) if node.plain else node.value
     elif node.kind == "sequence":
         value = [_meaning(item, below_alias=below_alias) for item in node.items]
@@ -198,7 +206,3 @@ def _span(event: yaml.Event) -> tuple[int, int]:
     assert event.start_mark
     assert event.end_mark
     return event.start_mark.index, event.end_mark.index
-
-
-def _is_nothing(node: Node) -> bool:
-    return node.kind == "scalar" and node.plain and node.start == node.end
