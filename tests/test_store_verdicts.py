@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -54,7 +54,7 @@ class CapitalsPlugin(Plugin):
 
 
 @pytest.fixture
-def plane(open_plane: OpenPlane) -> Iterator[Plane]:
+def plane(open_plane: OpenPlane) -> Plane:
     """A memory with that plugin alone."""
     return open_plane(CapitalsPlugin())
 

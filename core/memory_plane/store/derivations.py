@@ -140,29 +140,31 @@ def apply_all(connection: Connection, seq: int) -> int:
 
 def remove_all(connection: Connection, *seqs: int) -> None:
     """Take what was derived of memories out of graph, items and attention; the answers stay for the record."""
-    nodes, moments = set[int](), set[datetime]()
+    nodes, edges, moments = set[int](), set[int](), set[datetime]()
     for seq in seqs:
         found = log.memory(connection, seq)
         if found is not None:
-            nodes.update(_remove(connection, seq, found[0]))
+            touched = _remove(connection, seq, found[0])
+            nodes.update(touched[0])
+            edges.update(touched[1])
             moments.add(found[1])
     settled = _Settled(connection)
-    for node in sorted(nodes):
+    for node in graph.settle(connection, nodes, edges):
         if graph.founded_at(connection, node) in moments:
             _rename(connection, node, settled)
 
 
-def _remove(connection: Connection, seq: int, memory: Memory) -> list[int]:
-    """Take out what was derived of a memory; return the nodes that others still name."""
+def _remove(connection: Connection, seq: int, memory: Memory) -> tuple[list[int], list[int]]:
+    """Take out what was derived of a memory; return the nodes that it named and the edges that it spoke of."""
     stored = list(read(connection, seq, memory))
     seen = refined(identities.seen(connection, memory.id, stored))
-    left = graph.remove(connection, seq, [one.classification for one in seen if one.classification is not None])
+    touched = graph.remove(connection, seq, [one.classification for one in seen if one.classification is not None])
     doubts.remove(connection, seq)
     items.remove_derived(connection, seq, marks.read(connection, memory.id))
     heard = {one.agent for answer in stored if answer.routing is not None for one in answer.routing.attention}
     attention.take(connection, seq, heard)
     attention.put(connection, seq, attention.addressed(log.at(connection, seq)))
-    return left
+    return touched
 
 
 def read(connection: Connection, seq: int, memory: Memory) -> Iterator[Derivation]:

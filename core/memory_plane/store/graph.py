@@ -61,6 +61,14 @@ _add_edge = Prepared(
     insert(_edges).returning(_edges.c.key), *(column.name for column in _edges.c if column is not _edges.c.key)
 )
 _add_word = Prepared(lambda insert: insert(_evidence).on_conflict_do_nothing())
+_take_words = Prepared(
+    delete(_evidence).where(_evidence.c.edge == bindparam("which"), _evidence.c.seq == bindparam("row"))
+)
+_this = and_(
+    _aliases.c.name == bindparam("alias"), _aliases.c.node == bindparam("key"), _aliases.c.part == bindparam("of")
+)
+_less = Prepared(update(_aliases).where(_this).values(uses=_aliases.c.uses - 1))
+_none = Prepared(delete(_aliases).where(_this, _aliases.c.uses <= 0))
 _TRUST: dict[Origin, int] = {origin: rank for rank, origin in enumerate(ORIGINS)}
 _UNWORDED = re.compile(r"[\W_]+")
 Place = tuple[int, int, str]
@@ -99,20 +107,27 @@ def apply(
             _add_evidence(connection, seq, ends[0], link.relation, ends[1], word)
 
 
-def remove(connection: Connection, seq: int, found: Sequence[Classification]) -> list[int]:
-    """Take a memory, classified so, out of the graph; return the nodes that other memories still name."""
+def remove(connection: Connection, seq: int, found: Sequence[Classification]) -> tuple[list[int], list[int]]:
+    """Take a memory, classified so, out of the graph; return the nodes and the edges that `settle` must look after."""
     rows = _in_memory.all(connection, row=seq)
     named = {(row.start, row.end, row.id): row.node for row in rows}
     nodes = sorted({row.node for row in rows})
     labels = sorted({link.relation for one in found for link in one.links})
-    for edge in connection.execute(_said, {"row": seq, "nodes": nodes, "labels": labels}).scalars().all():
-        _remove_evidence(connection, seq, edge)
+    edges = list(connection.execute(_said, {"row": seq, "nodes": nodes, "labels": labels}).scalars())
+    _take_words.run_all(connection, [{"which": edge, "row": seq} for edge in edges])
     connection.execute(delete(_mentions).where(_mentions.c.seq == seq))
     for one in (resolution for classification in found for resolution in classification.resolutions):
         node = named.pop((one.mention.start, one.mention.end, one.node), None)
         if node is not None:
-            _uncount_aliases(connection, node, one.mention)
-    return [node for node in nodes if not _drop_if_unnamed(connection, node)]
+            _uncount(connection, node, alias_names(one.mention.text, one.mention.type))
+    return nodes, edges
+
+
+def settle(connection: Connection, nodes: Iterable[int], edges: Iterable[int]) -> list[int]:
+    """Fold edges by what is left of their evidence, drop nodes that no memory names; return the nodes that are left."""
+    for edge in sorted(edges):
+        _refold_edge(connection, edge)
+    return [node for node in sorted(nodes) if not _drop_if_unnamed(connection, node)]
 
 
 def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int, str]]:
@@ -248,15 +263,10 @@ def names(connection: Connection, memory: str, node: str) -> bool:
     return _named_by.first(connection, memory=memory, id=node) is not None
 
 
-def _uncount_aliases(connection: Connection, node: int, mention: Mention) -> None:
-    _uncount(connection, node, alias_names(mention.text, mention.type))
-
-
 def _uncount(connection: Connection, node: int, names: Iterable[tuple[str, bool]]) -> None:
-    for name, part in names:
-        this = and_(_aliases.c.name == name, _aliases.c.node == node, _aliases.c.part == part)
-        connection.execute(update(_aliases).where(this).values(uses=_aliases.c.uses - 1))
-        connection.execute(delete(_aliases).where(this, _aliases.c.uses <= 0))
+    rows = [{"alias": name, "key": node, "of": part} for name, part in names]
+    _less.run_all(connection, rows)
+    _none.run_all(connection, rows)
 
 
 def _drop_if_unnamed(connection: Connection, node: int) -> bool:
@@ -282,8 +292,7 @@ def _add_evidence(connection: Connection, seq: int, source: int, relation: str, 
         connection.execute(update(_edges).where(_edges.c.key == key).values(**values))
 
 
-def _remove_evidence(connection: Connection, seq: int, edge: int) -> None:
-    connection.execute(delete(_evidence).where(_evidence.c.edge == edge, _evidence.c.seq == seq))
+def _refold_edge(connection: Connection, edge: int) -> None:
     values: dict[str, Any] | None = None
     for word in connection.execute(_words, {"edge": edge}):
         values = _folded_edge(values, _Word(*word))
