@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ MOST = 10_000
 """How many entries one read returns at most."""
 MOST_HOPS = 10
 """How long a way may be that is asked for."""
+HITS = 20
+"""How many memories a search of nodes looks at, and how many nodes it returns."""
 SMALLEST = 3
 """How many nodes make a community."""
 
@@ -64,7 +66,7 @@ class GraphReads(ABC):
         """Return how two nodes (name, slug or id) hang together; raise `Refused` for one that is not known."""
         return self._read_graph("path", _given(locals()))  # type: ignore[no-any-return]
 
-    def search(self, text: str, *, kind: str | None = None, meaning: bool = False, limit: int = 20) -> list[Node]:
+    def search(self, text: str, *, kind: str | None = None, meaning: bool = False, limit: int = HITS) -> list[Node]:
         """Return nodes by their names, best first; `kind` = their type; `meaning` = also by what is said of them."""
         return self._read_graph("search", _given(locals()))  # type: ignore[no-any-return]
 
@@ -148,17 +150,14 @@ def search(
     settings: Settings,
     *,
     text: str,
+    ids: Sequence[str],
     kind: str | None = None,
     meaning: bool = False,
-    limit: int = 20,
+    limit: int = HITS,
 ) -> list[Node]:
-    """See `GraphReads.search`."""
+    """See `GraphReads.search`; `ids` are those of the memories that answer the text best."""
     from memory_plane.recall import entities
-    from memory_plane.recall import search as memories
 
-    _check("limit", limit, MOST)
-    hits = memories.search(connection, text, memories.Filters(), limit=limit).hits
-    ids = [hit.id for hit in hits]
     keys = [*entities.called(connection, text), *entities.named_by(connection, ids, text)]
     keys += entities.named_by(connection, ids) if meaning else []
     return entities.shown(connection, keys, kind, limit)

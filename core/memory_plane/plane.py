@@ -20,7 +20,7 @@ from memory_plane import arrivals, intake, judgements, models, schema, spool
 from memory_plane.database import Database
 from memory_plane.errors import Refused, StoreError
 from memory_plane.failures import FailureLog
-from memory_plane.graphs import MOST, READS, GraphReads
+from memory_plane.graphs import HITS, MOST, READS, GraphReads
 from memory_plane.judgements import Judgements
 from memory_plane.operations import memory_of, record_of
 from memory_plane.purge import Purge
@@ -82,6 +82,10 @@ class Plane(Writes, GraphReads, Judgements):
         with suppress(OSError):  # where it cannot be made, the database says so better
             self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         schema.ensure(self.database)
+        if self.settings.relations:
+            from memory_plane.vocabulary import hints
+
+            hints.add(self.settings.relations, self.settings.place("relations"))
         self.watchers: list[Watcher] = []
         self._woken = EPOCH + timedelta(days=1)
         if plugins is not None:
@@ -377,6 +381,9 @@ class Plane(Writes, GraphReads, Judgements):
         if name == "visualize":
             lines = self._drawn(arguments)
             return chain([next(lines)], lines)  # what is wrong with the arguments is told at once
+        if name == "search":
+            hits = self.recall(arguments["text"], limit=arguments.get("limit", HITS)).hits
+            arguments = {**arguments, "ids": [hit.id for hit in hits]}
         with self.database.reading() as connection:
             return READS[name](connection, self.settings, **arguments)
 

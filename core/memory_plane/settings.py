@@ -189,6 +189,7 @@ class Settings(_Section):
     sync: SyncSettings = field(default_factory=SyncSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     hold_external: bool = False
+    relations: Names = field(default_factory=list)
     min_confidence: float = field(default=0.0, metadata={"ge": 0, "le": 1})
     max_hops: int = field(default=5, metadata={"ge": 1, "le": 10})
     attention_threshold: float = field(default=0.5, metadata={"ge": 0, "le": 1})

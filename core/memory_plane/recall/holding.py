@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, or_
+from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, func, or_
 
 from memory_plane import models
 from memory_plane.store import graph as fold
+from memory_plane.types import EPOCH
 
+_MICROSECOND = timedelta(microseconds=1)
 _edges = models.graph_edges
-_instant = _edges.c.known_since.type
-_at, _known = bindparam("at", type_=_instant), bindparam("known", type_=_instant)
+# Microseconds as they are stored: a search asks thousands of times with the same two.
+_at, KNOWN = bindparam("at", type_=BigInteger), bindparam("known", type_=BigInteger)
 # Of what does not say since when it is so, nothing is known of the time before it was noted.
 _begun = func.coalesce(_edges.c.valid_from, _edges.c.known_since) <= _at
 _lasting = or_(_edges.c.valid_until.is_(None), _edges.c.valid_until > _at)
 
 LATER = or_(
-    func.coalesce(_edges.c.opened_at, _edges.c.known_since) > _known,
-    func.coalesce(_edges.c.closed_at, _edges.c.known_since) > _known,
+    func.coalesce(_edges.c.opened_at, _edges.c.known_since) > KNOWN,
+    func.coalesce(_edges.c.closed_at, _edges.c.known_since) > KNOWN,
 )
 """Whether something was said of an edge after the time of knowing: then the evidence tells what was known."""
-MAY_HOLD: ColumnElement[bool] = and_(_edges.c.known_since <= _known, or_(and_(_begun, _lasting), LATER))
+MAY_HOLD: ColumnElement[bool] = and_(_edges.c.known_since <= KNOWN, or_(and_(_begun, _lasting), LATER))
 """Whether an edge holds, where nothing was said of it `LATER`. Both take the parameters `at` and `known`."""
 
 
@@ -40,9 +42,9 @@ class Then(NamedTuple):
         return cls(at, known or at)
 
     @property
-    def given(self) -> Mapping[str, datetime]:
+    def given(self) -> Mapping[str, int]:
         """The parameters of `MAY_HOLD`."""
-        return self._asdict()
+        return {name: (at - EPOCH) // _MICROSECOND for name, at in self._asdict().items()}
 
 
 def held(connection: Connection, rows: Iterable[Any], then: Then, least: float = 0.0) -> Iterator[Any]:

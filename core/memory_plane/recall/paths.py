@@ -126,6 +126,7 @@ class _Search:
         least: float,
     ) -> None:
         self._connection, self._then, self._least, self._max_hops = connection, then, least, max_hops
+        self._given = then.given
         self._sides = _Side(sources), _Side(targets)
         self._read = 0
         self._cost = inf
@@ -201,7 +202,7 @@ class _Search:
 
     def _steps(self, node: int, widest: int) -> list[tuple[int, float, int]]:
         """Return (node, probability, edge) along the edges of a node, so many at most each way."""
-        given = {"node": node, "least": self._least, "widest": widest, **self._then.given}
+        given = {"node": node, "least": self._least, "widest": widest, **self._given}
         found = []
         for there, probability, edge, later in _steps.all(self._connection, **given):
             known = self._known(edge) if later else None

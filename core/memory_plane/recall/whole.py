@@ -20,10 +20,9 @@ PART = 500
 
 _nodes, _edges = models.graph_nodes, models.graph_edges
 _source, _target = _nodes.alias("source_node"), _nodes.alias("target_node")
-_known = bindparam("known", type_=_nodes.c.founded_at.type)
 _part = (
     select(_nodes.c.key, _nodes.c.id)
-    .where(_nodes.c.id > bindparam("after"), _nodes.c.founded_at <= _known)
+    .where(_nodes.c.id > bindparam("after"), _nodes.c.founded_at <= holding.KNOWN)
     .order_by(_nodes.c.id)
     .limit(PART)
 )
@@ -34,7 +33,7 @@ _leaving = (
     .where(
         _edges.c.source.in_(bindparam("keys", expanding=True)),
         _edges.c.probability >= bindparam("least"),
-        _target.c.founded_at <= _known,
+        _target.c.founded_at <= holding.KNOWN,
         holding.MAY_HOLD,
     )
     .order_by(_source.c.id, _edges.c.relation, _target.c.id)
@@ -68,7 +67,7 @@ def links(connection: Connection, then: Then, least: float, limit: int) -> Itera
 
 def _parts(connection: Connection, then: Then) -> Iterator[Sequence[int]]:
     after = _NONE
-    while rows := connection.execute(_part, {"after": after, "known": then.known}).all():
+    while rows := connection.execute(_part, {"after": after, "known": then.given["known"]}).all():
         yield [row.key for row in rows]
         after = rows[-1].id
 
