@@ -19,12 +19,11 @@ import json
 import struct
 import sys
 import tempfile
-import zlib
-from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from memory_plane_local.artefact import SCALE, write
 from memory_plane_local.name_features import FAR, LONGEST, NEAR, Lexicon, place_features, seen_from, word_features
 
 LABELS = ("O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC")
@@ -179,17 +178,13 @@ def digest(paths: list[Path]) -> str:
     return summed.hexdigest()
 
 
-def write(into: Path, about: dict[str, Any], weights: dict[tuple[str, str], float], known: Lexicon) -> None:
-    """Write a head of JSON that people can read, then packed words and packed numbers."""
-    names = sorted({feature for (feature, _), weight in weights.items() if abs(weight) >= 0.002})
+def save(into: Path, about: dict[str, Any], weights: dict[tuple[str, str], float], known: Lexicon) -> None:
+    """Write the artefact: listed names, what is known of them, features; then a kind each name, a weight each label."""
+    names = sorted({feature for (feature, _), weight in weights.items() if abs(weight) * SCALE >= 2})
     kinds = sorted({" ".join(kind) for kind in known.values()})
-    numbers = array("h", (kinds.index(" ".join(kind)) for kind in known.values()))
-    numbers.extend(round(1000 * weights.get((name, label), 0)) for name in names for label in LABELS)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    text = zlib.compress("\0".join("\n".join(part) for part in (list(known), kinds, names)).encode(), 9)
-    head = json.dumps({**about, "labels": LABELS, "text": len(text)}, indent=1)
-    into.write_bytes(head.encode() + b"\n\n" + text + zlib.compress(numbers.tobytes(), 9))
+    numbers = [kinds.index(" ".join(kind)) for kind in known.values()]
+    numbers += [round(SCALE * weights.get((name, label), 0)) for name in names for label in LABELS]
+    write(into, {**about, "labels": LABELS}, (list(known), kinds, names), numbers)
 
 
 def main() -> None:
@@ -208,7 +203,7 @@ def main() -> None:
         "sources": sources,
         "moves": [[round(moves.get((one, other), -9.0), 3) for other in LABELS] for one in LABELS],
     }
-    write(into, about, weights, known)
+    save(into, about, weights, known)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,8 @@ def fit(name: Name, allowed: tuple[str, ...]) -> tuple[str, float] | None:
     if not name.options:
         if name.weak and THING in allowed:
             return THING, _GUESSED
+        if name.guess in allowed and name.guess != "Concept":
+            return name.guess, _GUESSED
         guesses = tuple(kind for kind in allowed if kind not in ("Team", "Agent"))
         return (_shape_type(name, guesses), _GUESSED) if guesses else None
     for option in name.options:

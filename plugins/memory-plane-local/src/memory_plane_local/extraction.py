@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, tzinfo
 
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
@@ -15,10 +15,10 @@ from memory_plane_local.frames import read_frames
 from memory_plane_local.guards import QUESTION, clause_flags, onward_flags
 from memory_plane_local.items import read_promise, read_request
 from memory_plane_local.letters import introduced, read_letter
+from memory_plane_local.likely import read_likely
 from memory_plane_local.lists import joined
 from memory_plane_local.name import Name
 from memory_plane_local.name_guesses import guess
-from memory_plane_local.name_lists import NOTHING_KNOWN
 from memory_plane_local.names import find_names
 from memory_plane_local.relations import Reader
 from memory_plane_local.sentences import Sentence, sentences
@@ -31,8 +31,8 @@ MAX_NAMES = 400
 """After so many different names a text is read no further."""
 
 
-def extract(memory: Memory, gazetteer: Mapping[str, str] = NOTHING_KNOWN, zone: tzinfo = UTC) -> Extraction:
-    """Find what one memory says; `gazetteer` has the types of names that the graph knows, `zone` is where "today" is."""
+def extract(memory: Memory, gazetteer: Collection[str] = frozenset(), zone: tzinfo = UTC) -> Extraction:
+    """Find what one memory says; `gazetteer`: names that the graph knows (and types); `zone`: where "today" is."""
     text = _Text(memory, gazetteer, zone)
     for sentence in sentences(memory.text, text.tokens(memory.text)):
         if len(text.names) > MAX_NAMES:  # a list or a dump, and no note: every name costs the store a dozen look-ups
@@ -47,8 +47,9 @@ def extract(memory: Memory, gazetteer: Mapping[str, str] = NOTHING_KNOWN, zone: 
 class _Text:
     """All that is known of one text while it is read."""
 
-    def __init__(self, memory: Memory, gazetteer: Mapping[str, str], zone: tzinfo) -> None:
-        self.gazetteer = gazetteer
+    def __init__(self, memory: Memory, gazetteer: Collection[str], zone: tzinfo) -> None:
+        known: Mapping[str, str] = gazetteer if isinstance(gazetteer, Mapping) else dict.fromkeys(gazetteer, "Concept")
+        self.gazetteer = known
         self.written = memory.created_at.astimezone(zone)
         self.items: dict[Item, None] = {}
         self.letter = read_letter(memory)
@@ -87,6 +88,7 @@ class _Text:
             elif element.kind == ROLE:
                 read_role(self.reader, clause, at)
         self.reader.finish(clause)
+        read_likely(self.reader, clause)
         if clause.elements:
             self._item(read_request(clause, sentence.question))
         if clause.main:

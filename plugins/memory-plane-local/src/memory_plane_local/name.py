@@ -16,7 +16,10 @@ THING = "Thing"
 
 @dataclass(slots=True, eq=False)
 class Name:
-    """A named thing, once for all its occurrences in a text; claims narrow its type, `guess` is for want of any."""
+    """A named thing, once for all its occurrences in a text; claims narrow its type, `guess` is for want of any.
+
+    `label` is what the tagger calls it, PER, ORG or LOC, however sure it is.
+    """
 
     text: str
     start: int
@@ -26,6 +29,7 @@ class Name:
     weak: bool = False
     used: bool = False
     guess: str = "Concept"
+    label: str = ""
     span: tuple[int, int] = field(default=(0, 0))
 
     @property

@@ -17,18 +17,20 @@ _TYPED, _NEW = 0.6, 0.8
 
 def guess(sentence: Sentence, names: Sequence[Name]) -> list[Name]:
     """Return the names of a sentence in order, with those that only the tagger sees."""
-    if not any(_promising(sentence.tokens, at) for at in range(len(sentence.tokens))):
-        return list(names)
     owners = {at: name for name in names for at in range(*name.span)}
+    settled = {at for at, name in owners.items() if name.options}
+    if not any(at not in settled and _promising(sentence.tokens, at) for at in range(len(sentence.tokens))):
+        return list(names)
     added: list[Name] = []
     for begin, end, label, probability in tag([token.text for token in sentence.tokens]):
         inside = {id(owners[at]): owners[at] for at in range(begin, end) if at in owners}
         for name in inside.values():
+            name.label = label
             if probability >= _TYPED and not name.options:
                 name.guess = _TYPES[label]
         if not inside and probability >= _NEW:
             name = name_at(sentence, begin, end, (), round(probability, 3))
-            name.guess = _TYPES[label]
+            name.guess, name.label = _TYPES[label], label
             added.append(name)
     return sorted([*names, *added], key=lambda name: name.span) if added else list(names)
 

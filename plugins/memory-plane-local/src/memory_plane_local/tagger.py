@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
-import sys
-import zlib
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from memory_plane_local.artefact import SCALE, read
 from memory_plane_local.name_features import FAR, NEAR, place_features, seen_from, word_features
 
 _MODEL = Path(__file__).with_name("data") / "names.model"
@@ -42,14 +40,7 @@ class Model(NamedTuple):
 @lru_cache(maxsize=1)
 def model() -> Model:
     """Read the trained artefact, once a process."""
-    head, _, packed = _MODEL.read_bytes().partition(b"\n\n")
-    about = json.loads(head)
-    names, kinds, features = (
-        part.split("\n") for part in zlib.decompress(packed[: about["text"]]).decode().split("\0")
-    )
-    numbers = array("h", zlib.decompress(packed[about["text"] :]))
-    if sys.byteorder == "big":
-        numbers.byteswap()
+    about, (names, kinds, features), numbers = read(_MODEL)
     known = [tuple(kind.split()) for kind in kinds]
     lexicon = dict(zip(names, map(known.__getitem__, numbers[: len(names)]), strict=True))
     moves = tuple(tuple(math.exp(weight) for weight in row) for row in about["moves"])
@@ -60,6 +51,11 @@ def model() -> Model:
 def listed(word: str) -> bool:
     """Return whether a lower-case word stands in a list of names."""
     return any(feature.startswith("g=") for feature in model().lexicon.get(word, ()))
+
+
+def word_class(word: str) -> str:
+    """Return the class of words that a lower-case word is like, "-" when it has none."""
+    return model().lexicon.get(word, ("-",))[0]
 
 
 def tag(words: Sequence[str]) -> list[Tag]:
@@ -108,7 +104,7 @@ def _sum(trained: Model, features: Sequence[str]) -> tuple[float, ...]:
     if not starts:
         return (0.0,) * width
     weights = trained.weights
-    return tuple(sum(weights[start + label] for start in starts) / 1000 for label in range(width))
+    return tuple(sum(weights[start + label] for start in starts) / SCALE for label in range(width))
 
 
 def _marginals(trained: Model, scores: Sequence[Sequence[float]], opened: bool, closed: bool) -> list[list[float]]:

@@ -1,0 +1,43 @@
+"""Relations that no rule reads but the scorer takes for likely, in sentences that say how things are now."""
+
+from __future__ import annotations
+
+from memory_plane_local import scorer
+from memory_plane_local.clauses import Clause
+from memory_plane_local.drafts import Draft, fit, settle
+from memory_plane_local.elements import NAME
+from memory_plane_local.relation_features import spots
+from memory_plane_local.relations import Reader
+from memory_plane_local.tables import cues
+
+_LEAST, _MOST_NAMES = 0.85, 6
+_CLAIMS = {
+    "WORKS_AT": ("WORKS_AT", "Person", "Organization"),
+    "CEO_OF": ("CEO_OF", "Person", "Organization"),
+    "FOUNDED": ("FOUNDER_OF", "Person", "Organization"),
+    "LOCATED_IN": ("LOCATED_IN", "Organization", "Place"),
+}
+
+
+def read_likely(reader: Reader, clause: Clause) -> None:
+    """Draft what is likely of two names of a sentence of which the rules say nothing."""
+    names = [name for element in clause.elements if element.kind == NAME for name in element.names if name.span[1]]
+    tokens = clause.sentence.tokens
+    if not 1 < len(names) <= _MOST_NAMES or clause.flags or any(token.low in cues("bygone") for token in tokens):
+        return
+    places = {token.start: at for at, token in enumerate(tokens)}
+    owners = {places[name.start]: name for name in names if name.start in places}
+    types = {name.type for name in owners.values()}
+    if not ("Organization" in types or {"Place", "Concept"} <= types):
+        return
+    told = {frozenset((id(draft.subject), id(draft.object))) for draft in reader.drafts.found.values()}
+    found = spots(tokens, list(owners.values()))
+    for said in scorer.score([token.low for token in tokens], found, _LEAST):
+        one, other = owners.get(said.subject.begin), owners.get(said.object.begin)
+        if one is None or other is None or said.relation not in _CLAIMS or frozenset((id(one), id(other))) in told:
+            continue
+        relation, kind, target = _CLAIMS[said.relation]
+        if fit(one, (kind,)) and fit(other, (target,)):
+            settle(one, kind)
+            settle(other, target)
+            reader.drafts.add(Draft(one, relation, other, "positive", *clause.span(), round(said.probability, 3)))
