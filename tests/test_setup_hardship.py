@@ -29,13 +29,15 @@ POINTER = ("mcpServers", "memory-plane")
 class BirdPlugin(Plugin):
     """One agent, with the edits that a test gives it."""
 
-    agents = (AgentInfo(id="wren"),)
+    agents = (AgentInfo(id="wren"), AgentInfo(id="finch"), AgentInfo(id="gull"))
     edits: tuple[Edit, ...] = ()
     checks: tuple[Check, ...] = ()
+    others: tuple[Integration, ...] = ()
 
     @hookimpl
     def integrate(self, machine: Machine) -> Iterator[Integration]:
         yield Integration(agent="wren", name="Wren", found="here", edits=self.edits, checks=self.checks)
+        yield from self.others
 
 
 Run = Callable[..., Result]
@@ -530,12 +532,119 @@ def test_what_a_failing_command_should_have_taken_back_stays_noted(
     run("setup", "--yes")
     broken.touch()
     result = run("uninstall", "--yes")
-    assert (result.exit_code, "run it again" in result.output) == (1, True)
+    assert (result.exit_code, "run: memory-plane uninstall wren" in result.output) == (1, True)
     assert (base / "settings.json").read_bytes() == b"{}"
     assert "memory-plane" in (base / "servers").read_text()
     broken.unlink()
     assert run("uninstall", "--yes").exit_code == 0
     assert tree(base) == before
+
+
+# The agent's own command, which keeps the folders that it is told of; told to fail, it takes nothing back.
+LINKS = """
+import json, sys
+from pathlib import Path
+place, (act, *rest) = Path(sys.argv[1]), sys.argv[2:]
+held = json.loads(place.read_text())
+if place.with_name("busy").exists():
+    sys.exit("it is busy")
+elif act == "link":
+    held |= {"links": {"paths": rest}, "on": {"memory-plane": {"ours": True}}, "search": {"pages": rest}}
+elif act == "unlink":
+    held["links"]["paths"].remove(rest[0])
+    held["on"]["memory-plane"] = {"enabled": False}
+elif act == "unset":
+    del held["on"]["memory-plane"]
+else:
+    held["search"] = {}
+place.write_text(json.dumps(held | {"written": held.get("written", 0) + 1}))
+"""
+
+
+def linked(base: Path) -> tuple[Edit, ...]:
+    """Return edits of an agent that is told of one folder of ours, and not of another."""
+    place, folder = base / "state.json", str(base / "ours")
+    tool = (sys.executable, "-c", LINKS, str(place))
+    entry, pages = ("on", "memory-plane"), Element(path=place, pointer=("search", "pages"), value=folder)
+    link = Call(
+        what="link",
+        do=((*tool, "link", folder),),
+        undo=((*tool, "unlink", folder), (*tool, "unset")),
+        sets=(
+            Element(path=place, pointer=("links", "paths"), value=folder),
+            Entry(path=place, pointer=(*entry, "ours"), value=True),
+        ),
+        leaves=(Entry(path=place, pointer=entry, value={"enabled": False}),),
+        touches=(place,),
+    )
+    search = replace(link, what="search", do=((*tool, "link", folder),), undo=((*tool, "forget"),), sets=(pages,))
+    return (
+        OwnFile(path=base / "ours" / "plugin.js", text="run\n"),
+        Copy(path=base / "ours" / "pages" / "PULSE.md", page="PULSE.md"),
+        OwnFile(path=base / "skill" / "SKILL.md", text="a skill\n"),
+        link,
+        search,
+    )
+
+
+@pytest.mark.parametrize("meanwhile", ["", "unlink", "theme"])
+def test_what_an_agent_is_told_of_stays_until_it_has_taken_it_back(
+    run: Run, bird: BirdPlugin, base: Path, home: Path, tree: Tree, meanwhile: str
+) -> None:
+    place = base / "state.json"
+    place.write_bytes(b'{"theme": "dark"}\n')
+    before = tree(base)
+    bird.edits = linked(base)
+    assert run("setup", "--yes").exit_code == 0
+    (base / "busy").touch()
+    for _ in range(2):
+        result = run("uninstall", "--yes")
+        assert (result.exit_code, "it is busy" in result.output) == (1, True)
+        assert {"ours/plugin.js", "ours/pages/PULSE.md"} <= tree(base).keys()
+        assert "skill/SKILL.md" not in tree(base)
+        (found,) = json.loads(run("doctor", "wren", "--json").stdout)
+        assert (found["state"], found["remedy"]) == ("wrong", "memory-plane uninstall wren")
+    (base / "busy").unlink()
+    if meanwhile:
+        held = json.loads(place.read_bytes())
+        held |= {"theme": "light"} if meanwhile == "theme" else {}
+        place.write_text(json.dumps(held))
+    if meanwhile == "unlink":
+        subprocess.run((sys.executable, "-c", LINKS, str(place), meanwhile, str(base / "ours")), check=True)
+    assert run("uninstall", "--yes").exit_code == 0
+    left = tree(base)
+    if meanwhile:
+        held = json.loads(left.pop("state.json"))
+        assert held.pop("written") > 2
+        theme = {"theme": "light" if meanwhile == "theme" else "dark"}
+        assert held == theme
+        del before["state.json"]
+    assert left == before
+    assert not (home / "integrations.json").exists()
+
+
+def test_setup_after_an_unfinished_uninstall_is_whole_again(run: Run, bird: BirdPlugin, base: Path) -> None:
+    (base / "state.json").write_bytes(b"{}")
+    bird.edits = linked(base)
+    run("setup", "--yes")
+    (base / "busy").touch()
+    run("uninstall", "--yes")
+    (base / "busy").unlink()
+    assert run("setup", "--yes").exit_code == 0
+    assert {one["state"] for one in json.loads(run("doctor", "--json").stdout)} <= {"ok", "note"}
+    assert (base / "skill" / "SKILL.md").exists()
+    assert run("uninstall", "--yes").exit_code == 0
+    assert (base / "state.json").read_bytes() == b"{}"
+
+
+def test_uninstall_that_was_killed_is_named_by_doctor(
+    run: Run, bird: BirdPlugin, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bird.edits = (server(base), listed(base / "servers", "memory-plane"))
+    run("setup", "--yes")
+    assert killed_at(1, monkeypatch, lambda: run("uninstall", "--yes"))
+    assert "uninstall of Wren is unfinished" in " ".join(run("doctor", "wren").output.split())
+    assert run("uninstall", "--yes").exit_code == 0
 
 
 def test_agent_whose_command_is_gone_still_leaves_its_file_as_it_was(run: Run, bird: BirdPlugin, base: Path) -> None:
@@ -587,6 +696,24 @@ def test_what_only_a_person_can_do_is_asked_for_by_doctor_alone(run: Run, bird: 
     assert (result.exit_code, "trust its hooks" in result.output) == (1, True)
     (base / "trusted").touch()
     assert "trust its hooks" not in run("doctor", "--ask").output
+
+
+def test_doctor_looks_at_the_agents_that_are_named_and_asks_no_other(run: Run, bird: BirdPlugin, base: Path) -> None:
+    asked = base / "asked"
+    bird.checks = (Check(what="it", command=("sh", "-c", f"echo >> '{asked}'"), shows="", remedy=""),)
+    bird.edits = (server(base),)
+    bird.others = (
+        Integration(agent="finch", name="Finch", found="here", edits=(server(base / "finch"),), checks=bird.checks),
+        Integration(agent="gull", name="Gull", found="", edits=(server(base / "gull"),)),
+    )
+    run("setup", "--yes")
+    asked.unlink()
+    found = json.loads(run("doctor", "--ask", "wren", "gull", "--json").stdout)
+    assert [(one["what"], one["state"]) for one in found] == [("agent wren", "ok"), ("agent gull", "note")]
+    assert "is not on this machine" in found[1]["detail"]
+    assert asked.read_text() == "\n"
+    result = run("doctor", "finc")
+    assert (result.exit_code, "did you mean 'finch'?" in result.output) == (2, True)
 
 
 def test_doctor_does_not_wait_for_what_is_no_file(run: Run, bird: BirdPlugin, base: Path) -> None:

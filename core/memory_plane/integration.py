@@ -166,13 +166,15 @@ class Call:
     `asks`, which changes nothing, ends with 0 and prints `shows`. What somebody else holds where it sets an entry is
     refused, or noted and put back as any entry. `touches` are the files that the commands change: they are backed up,
     and get their old bytes back if nobody else has changed them meanwhile, or if undoing leaves them the same in
-    meaning. `environment` is added to that of the process, `folder` is where it runs.
+    meaning. `leaves` are entries that the agent keeps when it takes ours back, or a person does by its commands: they
+    go too. `environment` is added to that of the process, `folder` is where it runs.
     """
 
     what: str
     do: tuple[Command, ...]
     undo: tuple[Command, ...]
     sets: tuple[Entry | Element, ...] = ()
+    leaves: tuple[Entry, ...] = ()
     asks: Command = ()
     shows: str = ""
     touches: tuple[Path, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,35 +13,51 @@ from memory_plane.integration import Access, Call, Check, Edit, Integration, Mac
 from memory_plane.setup import calls, edits, files, manifest
 from memory_plane.setup.errors import Broken, Kept
 from memory_plane.setup.finding import Finding
+from memory_plane.setup.manifest import Manifest
 
 if TYPE_CHECKING:
     from memory_plane.plugins import PluginManager
 
 
-def examine(home: Path, plugins: PluginManager, *, ask: bool = False) -> Iterator[Finding]:
-    """Look at every agent that is here or was set up.
+def known(home: Path, plugins: PluginManager) -> list[str]:
+    """Return the ids of all agents that can be looked at: those of plugins, and those that were set up."""
+    declared = [one.agent for _, one in plugins.integrate(Machine.here(home))]
+    return list(dict.fromkeys((*declared, *manifest.load(home).agents)))
+
+
+def examine(home: Path, plugins: PluginManager, *, ask: bool = False, only: Collection[str] = ()) -> Iterator[Finding]:
+    """Look at every agent that is here or was set up, or at those with the ids in `only`.
 
     To `ask` an agent is to start its program, which may write files of its own; side by side, since some take seconds.
     """
     held = manifest.load(home)
     declared = {one.agent: one for _, one in plugins.integrate(Machine.here(home))}
-    for agent in held.agents.keys() - declared.keys():
+    for agent in (one for one in held.agents.keys() - declared.keys() if not only or one in only):
         detail = "is set up, but no plugin speaks for it"
         remedy = f"memory-plane uninstall {agent}, or install its plugin"
         yield Finding(what=f"agent {agent}", state="wrong", detail=detail, remedy=remedy)
-    looked_at = [one for one in declared.values() if one.found or one.agent in held.agents]
+    looked_at = [
+        one for one in declared.values() if (one.agent in only if only else one.found or one.agent in held.agents)
+    ]
     with seen.undisturbed(home), ThreadPoolExecutor(max_workers=8) as pool:
-        for found in pool.map(lambda one: list(_agent(one, one.agent in held.agents, home, ask=ask)), looked_at):
+        for found in pool.map(lambda one: list(_agent(one, held, home, ask=ask)), looked_at):
             yield from found
 
 
-def _agent(integration: Integration, is_set_up: bool, home: Path, *, ask: bool) -> Iterator[Finding]:
+def _agent(integration: Integration, held: Manifest, home: Path, *, ask: bool) -> Iterator[Finding]:
     what, agent = f"agent {integration.agent}", integration.agent
     last = seen.last(home, agent)
     if not integration.edits and not integration.checks:
         yield _by_hand(integration, last)
         return
-    if not is_set_up:
+    if agent in held.leaving:
+        detail = f"the uninstall of {integration.name} is unfinished; what is left is noted"
+        yield Finding(what=what, state="wrong", detail=detail, remedy=f"memory-plane uninstall {agent}")
+        return
+    if agent not in held.agents and not integration.found:
+        yield Finding(what=what, state="note", detail=f"{integration.name} is not on this machine")
+        return
+    if agent not in held.agents:
         detail = f"{integration.name} is here ({integration.found}), and not connected"
         yield Finding(what=what, state="note", detail=detail, remedy=f"memory-plane setup {agent}")
         return

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from memory_plane.copies import NAME
 from memory_plane.errors import MemoryPlaneError
-from memory_plane.integration import Call
+from memory_plane.integration import Call, Copy, Edit, OwnFile
 from memory_plane.setup import calls, edits, files, neighbours, plan
 from memory_plane.setup.errors import Broken, Kept
 from memory_plane.setup.files import Found, digest
@@ -59,6 +60,7 @@ def setup(planned: Plan, manifest: Manifest) -> None:
             if one.key not in kept:
                 _give_back(one)
         manifest.agents[planned.agent] = planned.records
+        manifest.leaving.discard(planned.agent)
         _settle(planned.changes, manifest)
         manifest.save()
 
@@ -66,30 +68,51 @@ def setup(planned: Plan, manifest: Manifest) -> None:
 def uninstall(planned: Plan, manifest: Manifest) -> list[str]:
     """Take out what is ours as planned; return what is not as it was, and why.
 
-    Raise `Kept` where an agent's command failed: what it should have taken back stays noted, all else is out.
+    Raise `Kept` where an agent's command failed: what it should have taken back stays noted, with the files of ours
+    that it was told of, and all else is out.
     """
-    gone, known = manifest.agents[planned.agent], dict(manifest.files)
+    records, known = manifest.agents[planned.agent], dict(manifest.files)
+    manifest.leaving.add(planned.agent)
+    manifest.save()
     failed, complaints = _undo(planned, manifest)
+    staying = tuple(one for one in records if one.edit in failed or _is_named(one.edit, failed))
+    changes = _without_whole(planned.changes, staying, manifest.others(planned.agent).values())
     with _all_or_nothing(manifest) as undo:
-        for change in planned.changes:
+        for change in changes:
             _write(change, undo)
-    manifest.agents[planned.agent] = tuple(one for one in manifest.agents[planned.agent] if one.edit in failed)
+    manifest.agents[planned.agent] = staying
     if not failed:
         del manifest.agents[planned.agent]
+        manifest.leaving.discard(planned.agent)
     used = {_real(path) for records in manifest.agents.values() for one in records for path in _paths(one.edit)}
     left = {place: manifest.files.pop(place) for place in manifest.files.keys() - used}
-    complaints += _hand_on([one for one in gone if one.edit not in failed], left, planned.changes, manifest)
+    complaints += _hand_on([one for one in records if one not in staying], left, changes, manifest)
     for one in left.values():
         files.remove_folders(one.folders)
     # Where somebody else has changed a file, what is left of it is not what we made of it.
-    _settle([one for one in planned.changes if _is_noted(one, known)], manifest)
+    _settle([one for one in changes if _is_noted(one, known)], manifest)
     manifest.save()
     neighbours.note(manifest.home, is_in_use=bool(manifest.agents))
     if failed:
         raise Kept(
-            f"{'; '.join(complaints)}; all else is taken out; run memory-plane uninstall again when that is mended"
+            f"{'; '.join(complaints)}; all else is taken out; when that is mended, run: "
+            f"memory-plane uninstall {planned.agent}"
         )
     return complaints
+
+
+def _is_named(edit: Edit, failed: Iterable[Call]) -> bool:
+    """Tell whether a file is ours whole, and an agent was told of it, or of its folder, that did not take that back."""
+    if not isinstance(edit, OwnFile | Copy):
+        return False
+    told = {Path(word) for call in failed for command in call.do for word in command}
+    return not told.isdisjoint((edit.path, *edit.path.parents))
+
+
+def _without_whole(changes: Iterable[Change], *staying: Iterable[Record]) -> list[Change]:
+    """Return the changes but those of files of ours that stay whole."""
+    whole = {_real(one.edit.path) for one in chain(*staying) if isinstance(one.edit, OwnFile | Copy)}
+    return [one for one in changes if str(one.found.place) not in whole]
 
 
 def _is_noted(change: Change, known: Mapping[str, FileRecord]) -> bool:
@@ -152,7 +175,7 @@ def _undo(planned: Plan, manifest: Manifest) -> tuple[list[Call], list[str]]:
     others = {_real(path) for one in manifest.others(planned.agent).values() for path in _paths(one.edit)}
     touched = dict.fromkeys(path for call in planned.calls for path in call.touches)
     as_left = {path for path in touched if _real(path) not in others and _is_as_left(path, manifest)}
-    failed, complaints = [], []
+    failed, complaints, begun = [], [], frozenset(as_left)
     for call in planned.calls:
         try:
             _undo_call(call, as_left)
@@ -162,11 +185,16 @@ def _undo(planned: Plan, manifest: Manifest) -> tuple[list[Call], list[str]]:
             as_left -= set(call.touches)
             failed += [call] if calls.can_run(call) else []
             complaints.append(str(error))
+    done = [call for call in planned.calls if call not in failed]
     for path in touched:
         try:
-            _put_back(path, manifest, alone=path in as_left)
+            found = _put_back(path, done, manifest, alone=path in as_left)
         except Kept as error:
             complaints.append(str(error))
+            continue
+        if path in begun:  # whatever they did not finish, nobody else has changed it
+            place = str(found.place)
+            manifest.files[place] = replace(manifest.files[place], after=(digest(found.data),))
     return failed, complaints
 
 
@@ -174,14 +202,19 @@ def _undo_call(call: Call, as_left: set[Path]) -> None:
     """Undo a call, unless its agent is gone and the old bytes of its files say the same; mend what it spoils."""
     if as_left.issuperset(call.touches) and call.touches and not calls.can_run(call):
         return
-    before = [files.look(path) for path in call.touches]
+    before, complaint = [files.look(path) for path in call.touches], None
     try:
         calls.undo(call)
+    except Kept as error:
+        complaint = error
     finally:
         for found in before:
             now = files.look(found.place)
             if found.data is not None and edits.is_lost(found.place, now.data, found.data):
                 files.write(now, found.data, found.mode)
+    # A command that has nothing more to take back may fail; where the agent's files tell, they have the last word.
+    if complaint and (not call.sets or calls.is_left(call)):
+        raise complaint
 
 
 def _give_back(record: Record) -> None:
@@ -272,14 +305,22 @@ def _is_as_left(path: Path, manifest: Manifest) -> bool:
     return known is not None and known.is_as_left(found.data)
 
 
-def _put_back(path: Path, manifest: Manifest, *, alone: bool) -> None:
-    """Give a file its old bytes, if only the agent's commands changed it, or it means again what it did."""
+def _put_back(path: Path, done: Iterable[Call], manifest: Manifest, *, alone: bool) -> Found:
+    """Give a file its old bytes, if only the agent's commands changed it, or it means again what it did.
+
+    Otherwise take out what agents leave there of ours. Return the file as it is then.
+    """
     found = files.look(path)
     known = manifest.files.get(str(found.place))
-    if known is not None:
-        before = manifest.kept(known.before)
-        if before != found.data and (alone or edits.adds_nothing(path, found.data, before)):
-            files.write(found, before, found.mode)
+    if known is None:
+        return found
+    before = manifest.kept(known.before)
+    after = calls.tidied(path, found.data, before, done)
+    if alone or edits.adds_nothing(path, after, before):
+        after = before
+    if after != found.data:
+        files.write(found, after, found.mode)
+    return replace(found, data=after)
 
 
 def _real(path: Path) -> str:

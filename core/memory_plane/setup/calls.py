@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from signal import Signals
 from typing import Any
 
 from memory_plane.integration import Call, Check, Command, Element, Entry
 from memory_plane.redact import redact
-from memory_plane.setup import files, formats
+from memory_plane.setup import edits, files, formats
 from memory_plane.setup.errors import Broken, Kept
+from memory_plane.setup.manifest import Record
 from memory_plane.setup.pointers import MISSING, get, same
 
 _UNDONE = "is not done, or no longer"
@@ -79,10 +81,20 @@ def do(call: Call) -> None:
 
 
 def undo(call: Call) -> None:
-    """Take the change back, if it is still there; raise `Kept` with what the agent said if that fails."""
-    if is_left(call):
-        for command in call.undo:
+    """Take the change back, if it is still there; raise `Kept` with what the agent said if that fails.
+
+    One that fails does not keep those after it from being run, since a part may be taken back already.
+    """
+    complaints: list[Kept] = []
+    for command in call.undo if is_left(call) else ():
+        try:
             _must(command, call)
+        except _Hung:
+            raise
+        except Kept as error:
+            complaints.append(error)
+    if complaints:
+        raise complaints[0]
 
 
 def is_left(call: Call) -> bool:
@@ -96,6 +108,31 @@ def is_left(call: Call) -> bool:
     if code is None:
         raise Kept(f"{_line(call.asks)!r} cannot tell what is left to take back: {_last(said)}")
     return code == 0 and call.shows in said
+
+
+def tidied(path: Path, data: bytes | None, before: bytes | None, done: Iterable[Call]) -> bytes | None:
+    """Return a file without what agents leave of calls that were undone, which nobody had there before.
+
+    That is what the calls name, and objects and arrays that were made for ours and are empty now.
+    """
+    try:
+        was = _load(path, before or b"")
+    except Broken:
+        return data
+    for edit in (edit for call in done for edit in (*call.leaves, *call.sets) if edit.path == path):
+        with suppress(Broken, Kept):
+            for depth in range(len(edit.pointer), 0, -1):
+                data = _without_rest(replace(edit, pointer=edit.pointer[:depth]), data, was)
+    return data
+
+
+def _without_rest(edit: Entry | Element, data: bytes | None, was: Any) -> bytes | None:
+    """Return the content without what stands at the edit's pointer, if it is empty, or all that an entry says."""
+    found = get(_load(edit.path, data or b""), edit.pointer)
+    is_rest = found in ({}, []) or (isinstance(edit, Entry) and same(found, edit.value))
+    if not is_rest or get(was, edit.pointer) is not MISSING:
+        return data
+    return edits.undone(Record(Entry(path=edit.path, pointer=edit.pointer, value=found)), data)
 
 
 def make_room(call: Call, *, for_itself: bool) -> None:
@@ -140,10 +177,14 @@ def holds(found: Any, wanted: Any) -> bool:
     return same(found, wanted)
 
 
+class _Hung(Kept):
+    """A command that did not end, or could not be run."""
+
+
 def _must(command: Command, call: Call) -> None:
     code, said = _run(command, call.folder, call.environment)
     if code != 0:
-        raise Kept(f"{_line(command)!r} failed: {_last(said)}")
+        raise (_Hung if code is None else Kept)(f"{_line(command)!r} failed: {_last(said)}")
 
 
 def _run(command: Command, folder: Path | None, environment: Mapping[str, str] | None) -> tuple[int | None, str]:

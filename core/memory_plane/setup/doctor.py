@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -28,10 +28,12 @@ LONG = timedelta(minutes=5)
 """Something that has waited for longer does not move by itself."""
 
 
-def examine(settings: Settings, plugins: PluginManager, *, ask: bool = False) -> Iterator[Finding]:
+def examine(
+    settings: Settings, plugins: PluginManager, *, ask: bool = False, only: Collection[str] = ()
+) -> Iterator[Finding]:
     """Look at everything that this machine can tell by itself; nothing is changed, and nothing raises.
 
-    To `ask` the agents is to start their programs too.
+    To `ask` the agents is to start their programs too; with `only` these agents are looked at, and nothing else.
     """
     now = datetime.now(UTC)
     looks: tuple[tuple[str, Callable[[], Iterator[Finding]]], ...] = (
@@ -42,9 +44,9 @@ def examine(settings: Settings, plugins: PluginManager, *, ask: bool = False) ->
         ("spool", lambda: _spool(settings.home, plugins, now)),
         ("sync", lambda: _sync(settings)),
         ("plugins", lambda: _plugins(plugins)),
-        ("agents", lambda: agents.examine(settings.home, plugins, ask=ask)),
+        ("agents", lambda: agents.examine(settings.home, plugins, ask=ask, only=only)),
     )
-    for what, look in looks:
+    for what, look in looks[-1:] if only else looks:
         try:
             yield from look()
         except (MemoryPlaneError, OSError) as error:

@@ -66,11 +66,12 @@ class FileRecord:
 
 @dataclass(slots=True)
 class Manifest:
-    """Which edits each agent has, and the files that they are in."""
+    """Which edits each agent has, the files they are in, and the agents whose uninstall did not come to its end."""
 
     home: Path
     agents: dict[str, tuple[Record, ...]] = field(default_factory=dict)
     files: dict[str, FileRecord] = field(default_factory=dict)
+    leaving: set[str] = field(default_factory=set)
 
     def others(self, agent: str) -> dict[tuple[Any, ...], Record]:
         """Return the edits of all agents but one, by their keys."""
@@ -103,7 +104,8 @@ class Manifest:
             path: {"before": one.before, "after": list(one.after), "folders": list(one.folders)}
             for path, one in self.files.items()
         }
-        text = json.dumps({"version": VERSION, "agents": agents, "files": files}, indent=2) + "\n"
+        held = {"version": VERSION, "agents": agents, "files": files, "leaving": sorted(self.leaving & agents.keys())}
+        text = json.dumps(held, indent=2) + "\n"
         if self.agents or self.files:
             _write(self.home / NAME, text.encode())
         else:
@@ -130,13 +132,14 @@ def load(home: Path) -> Manifest:
         is_ours = held["version"] == VERSION
         agents = {name: tuple(map(_record, records)) for name, records in held["agents"].items()} if is_ours else {}
         files = {path: _file_record(one) for path, one in held["files"].items()} if is_ours else {}
+        leaving = set(held.get("leaving", ()))
     except FileNotFoundError:
         return Manifest(home)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise MemoryPlaneError(f"{place}: cannot be read ({error}); move it away, then run setup again") from None
     if not is_ours:
         raise MemoryPlaneError(f"{place}: was written by another version of Memory Plane; use that one, or update")
-    return Manifest(home, agents, files)
+    return Manifest(home, agents, files, leaving)
 
 
 def key(edit: Edit) -> tuple[Any, ...]:
@@ -196,7 +199,7 @@ def _read(name: str, value: Any) -> Any:
         return None if value is None else Path(value)
     if name == "touches":
         return tuple(map(Path, value))
-    if name == "sets":
+    if name in ("sets", "leaves"):
         return tuple(map(_edit, value))
     if name in ("pointer", "asks", "reads"):
         return tuple(value)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from memory_plane.errors import HubUnreachable
+from memory_plane.surfaces.cli.fleet import hint
 from memory_plane.surfaces.cli.guard import tell
 from memory_plane.surfaces.cli.options import examples, json_option, pass_session
 from memory_plane.surfaces.cli.output import plain, print_json, print_pairs, print_table, progress
@@ -41,19 +42,28 @@ def status(session: Session, as_json: bool) -> None:
         tell(failure)
 
 
-@click.command(epilog=examples("doctor", "doctor --ask", "doctor --json"))
+@click.command(epilog=examples("doctor", "doctor --ask", "doctor --ask grok", "doctor --json"))
+@click.argument("agents", metavar="[AGENT]...", nargs=-1)
 @click.option(
     "--ask", is_flag=True, help="Ask the agents too what they loaded: starts each, which writes files of its own."
 )
 @json_option
 @pass_session
-def doctor(session: Session, ask: bool, as_json: bool) -> None:
-    """Look for what is wrong and say what to do about it; exit 1 when there is anything."""
+def doctor(session: Session, agents: Sequence[str], ask: bool, as_json: bool) -> None:
+    """Look for what is wrong and say what to do about it; exit 1 when there is anything.
+
+    With AGENT at these agents alone.
+    """
+    from memory_plane.setup.agents import known
     from memory_plane.setup.doctor import examine
 
+    ids = known(session.settings.home, session.plugins) if agents else []
+    for agent in agents:
+        if agent not in ids:
+            raise click.UsageError(f"no plugin speaks for {agent!r}{hint(agent, ids)}", click.get_current_context())
     findings = []
     with progress("Looking") as advance:  # an agent may take ten seconds to answer
-        for finding in examine(session.settings, session.plugins, ask=ask):
+        for finding in examine(session.settings, session.plugins, ask=ask, only=agents):
             findings.append(finding)
             advance(len(findings), None)
     if as_json:

@@ -84,7 +84,7 @@ def uninstall(session: Session, agents: Sequence[str], dry_run: bool, yes: bool,
     with _manifest(session, locked=not dry_run) as manifest:
         for agent in agents:
             if agent not in manifest.agents:
-                raise click.UsageError(f"agent {agent!r} is not set up{_hint(agent, manifest.agents)}")
+                raise click.UsageError(f"agent {agent!r} is not set up{hint(agent, manifest.agents)}")
         plans = plan.uninstalls({one: names.get(one, one) for one in agents or manifest.agents}, manifest)
         report = [_report(one, "would change" if dry_run else "taken out") for one in plans]
         if not as_json:
@@ -112,7 +112,7 @@ def _chosen(agents: Sequence[str], known: Iterable[Integration]) -> list[Integra
     by_id = {one.agent: one for one in known}
     for agent in agents:
         if agent not in by_id:
-            raise click.UsageError(f"no plugin can set up {agent!r}{_hint(agent, by_id)}")
+            raise click.UsageError(f"no plugin can set up {agent!r}{hint(agent, by_id)}")
     if missing := [agent for agent in agents if not by_id[agent].found]:
         raise MemoryPlaneError(f"{by_id[missing[0]].name} is not on this machine; install it first")
     chosen = [by_id[agent] for agent in dict.fromkeys(agents)] or [one for one in by_id.values() if one.found]
@@ -122,7 +122,8 @@ def _chosen(agents: Sequence[str], known: Iterable[Integration]) -> list[Integra
     return chosen
 
 
-def _hint(agent: str, known: Iterable[str]) -> str:
+def hint(agent: str, known: Iterable[str]) -> str:
+    """Return what may have been meant instead of an agent that is none."""
     close = get_close_matches(agent, list(known), n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}" if known else ""
 

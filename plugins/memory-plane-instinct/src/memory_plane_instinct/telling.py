@@ -101,6 +101,7 @@ def _calls(machine: Machine, found: Places, program: str, environment: dict[str,
             Element(path=found.config, pointer=("plugins", "load", "paths"), value=folder),
             Entry(path=found.config, pointer=_ALLOWED, value=True),
         ),
+        leaves=(Entry(path=found.config, pointer=_ALLOWED[:3], value={"enabled": False}),),
         touches=touches,
         environment=environment or None,
     )
