@@ -144,7 +144,7 @@ def test_each_tool_is_documented_with_its_parameters() -> None:
 def test_the_list_of_tools_stays_small(plane: Plane) -> None:
     tools = listed(plane)
     seen = [{name: tool[name] for name in ("name", "description", "inputSchema")} for tool in tools]
-    assert len(json.dumps(seen)) < 6_800, "about 1,700 tokens, which every session of every agent pays"
+    assert len(json.dumps(seen)) < 6_900, "about 1,700 tokens, which every session of every agent pays"
     assert len(json.dumps(tools)) < 12_000
     assert len(INSTRUCTIONS.encode()) <= 1024
 

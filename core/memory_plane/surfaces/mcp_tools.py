@@ -172,9 +172,7 @@ CORE: tuple[Spec, ...] = (
         description="What the user's other agents are doing now: focus of each, open questions, commitments and "
         "handoffs, recent entries. Call it at the start of a session and before planning.",
         parameters={
-            "section": text(
-                "For the user to judge: held back text; reviews = who may be one", enum=["held", "reviews"]
-            ),
+            "section": text("For the user to judge: held back text, or who may be one", enum=["held", "reviews"]),
             "cursor": _CURSOR,
         },
         output=_page_of(
@@ -251,8 +249,8 @@ CORE: tuple[Spec, ...] = (
     ),
     Spec(
         name="memory_ask",
-        description="Answer a question from what all agents wrote, with the entries that say so: Who works at Acme? What "
-        "did I promise Ann? What changed since Monday? How is Bob connected to Redis?",
+        description="Answer a question from what all agents wrote, with the entries that say so: Who works at Acme? "
+        "What did I promise Ann? How is Bob connected to Redis?",
         parameters={
             "question": text("In plain English"),
             "as_of": text("ISO 8601 with zone: as it was then"),
@@ -285,13 +283,12 @@ CORE: tuple[Spec, ...] = (
     ),
     Spec(
         name="memory_correct",
-        description="Hand an open item over (assign), put it off (snooze) or pin it; take an entry or correction back "
-        "(retract) or replace it (supersede). At the user's word: release held text; merge what is one, split or keep "
-        "distinct what is not, alias.",
+        description="Assign, snooze or pin an open item; take an entry or a correction back (retract) or replace it "
+        "(supersede). For the user: release held text; merge, split, alias nodes, keep them distinct.",
         parameters={
             "action": text("What to do", enum=[*CORRECTIONS]),
-            "target": text("Id, or its first 8 characters; a node: its slug"),
-            "to": text("assign: who; merge, distinct: node; split: ids; alias: name; supersede: text"),
+            "target": text("Id, its first 8 characters, or a node's slug"),
+            "to": text("assign: who; merge, distinct: node; split: ids; alias: name; else text"),
             "until": text("snooze: ISO 8601 with zone"),
             "reason": text("retract: why"),
             "dry_run": text("yes = only tell", enum=["yes"]),
