@@ -145,7 +145,7 @@ def test_the_list_of_tools_stays_small(plane: Plane) -> None:
     tools = listed(plane)
     seen = [{name: tool[name] for name in ("name", "description", "inputSchema")} for tool in tools]
     assert len(json.dumps(seen)) < 6_900, "about 1,700 tokens, which every session of every agent pays"
-    assert len(json.dumps(tools)) < 12_000
+    assert len(json.dumps(tools)) < 12_200
     assert len(INSTRUCTIONS.encode()) <= 1024
 
 
