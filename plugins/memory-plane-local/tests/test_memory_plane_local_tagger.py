@@ -58,3 +58,13 @@ def test_artefact_is_small_and_says_what_it_is_made_of() -> None:
 
 def test_vague_taste_without_a_name_is_read_without_failing() -> None:
     assert types("I love the , and Rob") is not None
+
+
+@pytest.mark.parametrize("text", ["Mark Young works at Acme.", "Mark works at Acme.", "Mark Bell works at Acme."])
+def test_ordinary_word_that_works_somewhere_is_a_person(text: str) -> None:
+    assert types(text)[text.partition(" works")[0]] == "Person"
+
+
+@pytest.mark.parametrize("text", ["Bruce Doyle works at Wayne.", "Wayne looks at Bruce."])
+def test_what_one_works_at_is_no_person(text: str) -> None:
+    assert types(text)["Wayne"] == ("Organization" if "works" in text else "Person")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memory_plane_local.lexicon import common_nouns, contexts, nouns
-from memory_plane_local.tables import words
+from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 
 Guess = tuple[tuple[str, ...], float]
@@ -13,6 +13,8 @@ Guess = tuple[tuple[str, ...], float]
 
 def type_options(tokens: Sequence[Token], begin: int, end: int, lows: list[str]) -> Guess:
     """Return the types that a name can have, and how sure that is."""
+    if len(lows) == 1 and begin > 1 and tokens[begin - 1].low == "at" and tokens[begin - 2].low in cues("works"):
+        return ("Organization",), 0.85
     inner = _by_its_words(lows)
     return inner if inner[0] else _by_its_neighbours(tokens, begin, end, lows[-1])
 

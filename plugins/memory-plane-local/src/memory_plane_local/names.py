@@ -122,7 +122,15 @@ def _given(tokens: Sequence[Token], at: int) -> bool:
     if tokens[at].low not in words("first_names_ambiguous.txt") or at + 1 >= len(tokens):
         return False
     after = tokens[at + 1]
-    return (after.shape == "cap" and not is_common(after.low)) or contexts("after").get(after.low) == "Person"
+    if after.shape == "cap" and (not is_common(after.low) or _acts(tokens, at + 2)):
+        return True
+    return _acts(tokens, at + 1)
+
+
+def _acts(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a verb stands here that people do: said, works."""
+    low = tokens[at].low if at < len(tokens) else ""
+    return low == "works" or contexts("after").get(low) == "Person"
 
 
 def _nameish(tokens: Sequence[Token], at: int) -> bool:
