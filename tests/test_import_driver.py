@@ -270,6 +270,21 @@ def test_preview_agrees_with_what_is_stored(plane: Plane, tmp_path: Path, laid_o
     assert [(one.item, one.stored) for one in shown] == [(one.item, one.stored) for one in stored]
 
 
+def test_dry_run_tells_what_is_there_already_as_the_import_does(home: Path, tmp_path: Path, laid_out: LaidOut) -> None:
+    def told(*more: str) -> list[tuple[str, str, int]]:
+        items = json.loads(invoke("import", str(vault), "--json", *more).stdout)["items"]
+        return [(one["item"], one["state"], one["stored"]) for one in items]
+
+    vault = laid_out(tmp_path / "vault", {**notes(2), "Ann.md": "---\nrole: CTO\n---\nLikes tea."})
+    told()
+    assert {state for _, state, _ in told("--dry-run")} == {"already there"}
+    (vault / "Ann.md").write_text("---\nrole: CEO\n---\nLikes tea.")
+    laid_out(vault, {"new.md": "Bob moved to Rome."})
+    shown = told("--dry-run")
+    assert {item: stored for item, _, stored in shown if stored} == {"Ann.md": 1, "new.md": 1}
+    assert [(item, state.replace("imported", "new"), stored) for item, state, stored in told()] == shown
+
+
 def test_project_leaves_out_the_others(home: Path, tmp_path: Path, laid_out: LaidOut) -> None:
     def session(folder: str) -> str:
         said = {"type": "user", "sessionId": folder, "cwd": f"/w/{folder}", "timestamp": "2026-11-20T09:00:00Z"}

@@ -79,13 +79,22 @@ def count(source: Source) -> int:
     return sum(1 for _ in source.entries())
 
 
-def preview(source: Source) -> Iterator[Outcome]:
-    """Yield what would be stored if nothing of it were there, and store nothing."""
+def preview(source: Source, plane: Plane | None = None) -> Iterator[Outcome]:
+    """Yield what would be stored in a plane, None for one that holds nothing yet, and store nothing."""
+    shown: set[str] = set()
     for entry in source.entries():
         made = _made(source, entry)
-        yield (
-            made if isinstance(made, Outcome) else Outcome(entry.label, "new", len(made), made[0].body.get("text", ""))
-        )
+        if isinstance(made, Outcome):
+            yield made
+            continue
+        new = [one for one in made if one.id not in shown and not (plane and _is_there(plane, one))]
+        shown.update(one.id for one in new)
+        text = new[0].body.get("text", "") if new else ""
+        yield Outcome(entry.label, "new" if new else "already there", len(new), text)
+
+
+def _is_there(plane: Plane, operation: Operation) -> bool:
+    return _holds(plane, operation) or plane.get(operation.id) is not None
 
 
 def take_in(plane: Plane, source: Source, total: int, progress: Progress) -> Iterator[Outcome]:

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from shutil import copyfileobj
@@ -24,6 +24,7 @@ from memory_plane.surfaces.cli.times import Moment
 if TYPE_CHECKING:
     from memory_plane.importers.driver import Outcome, Source
     from memory_plane.importers.log import Imported
+    from memory_plane.plane import Plane
     from memory_plane.surfaces.cli.session import Session
 
 # Spelt out, since importing the importers would double the time that `--help` takes; a test compares.
@@ -122,12 +123,24 @@ def _take_in(
     with _told(name):
         total = driver.count(source)
         if dry_run:
-            _report(source, list(driver.preview(source)), as_json)
+            _report(source, list(driver.preview(source, _memory(session))), as_json)
             return
     plane = session.plane
     with progress("Importing") as advance, _told(name, after="; run it again to go on"):
         outcomes = list(driver.take_in(plane, source, total, advance))
     _report(source, outcomes, as_json)
+
+
+def _memory(session: Session) -> Plane | None:
+    """Return the memory of this machine to look into, None where there is none yet: to open it would make it."""
+    from memory_plane.database import Database
+
+    if session.settings.elsewhere is not None:
+        return None
+    with closing(Database.of(session.settings)) as database:
+        is_there = database.path is None or database.path.exists()
+    session.takes_in = False
+    return session.plane if is_there else None
 
 
 def _report(source: Source, outcomes: list[Outcome], as_json: bool) -> None:
