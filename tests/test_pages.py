@@ -326,6 +326,13 @@ def test_every_section_gets_its_share() -> None:
     assert all(part.count("\n- ") >= 4 or "\n| agent-3 " in part for part in pulse.split("## ")[1:])
 
 
+def test_pulse_has_no_focus_of_who_never_said_one() -> None:
+    silent = beat(agent="chatgpt", focus="", status="")
+    pulse = pulse_page(Fake(heartbeats=(silent, beat(agent="grok"))), now=NOW, zone=ZONE)
+    assert ("chatgpt" in pulse, "| grok |" in pulse) == (False, True)
+    assert "## Focus" not in pulse_page(Fake(heartbeats=(silent,)), now=NOW, zone=ZONE)
+
+
 def test_pulse_shows_focus_items_stream_and_graph() -> None:
     snapshot = Fake(
         heartbeats=(beat(project="intros", at=NOW), beat(agent="grok", at=NOW - timedelta(hours=5), stale=True)),

@@ -148,7 +148,7 @@ def pulse_page(snapshot: Snapshot, *, now: datetime, zone: tzinfo | None) -> str
 
 def pulse_text(pulse: Pulse, *, now: datetime, zone: tzinfo | None) -> str:
     """Render a pulse that was read already."""
-    rows = [_focus_row(beat, zone) for beat in pulse.heartbeats]
+    rows = [_focus_row(beat, zone) for beat in pulse.heartbeats if beat.focus or beat.status]  # who never said is none
     items = _item_lines(pulse.items, 160, now, zone)
     stream = [_thought_line(thought, 160, zone) for thought in pulse.thoughts]
     edges = [_edge_line(edge, zone) for edge in pulse.edges]
