@@ -196,7 +196,7 @@ def test_item_is_assigned_snoozed_and_resolved_by_the_beginning_of_its_id(
     assert ok("assign", id[:6], "Alice").startswith("stored")
     assert answer("items", "--to", "Alice")[0]["id"] == id
     assert ok("snooze", id[:8], "in 3 days").startswith("stored")
-    assert ok("resolve", id[:13].upper(), "--note", "sent").startswith("stored")
+    assert ok("resolve", id[:13].upper(), "--note", "sent") == f"closed {id}: Send Rob the logo\n"
     assert answer("items") == []
 
 
@@ -207,7 +207,7 @@ def test_beginning_of_an_id_must_be_long_enough_known_and_unique(run: Run, ok: C
     assert_one_line(run("resolve", "abcde"), 2, "at least 6 characters")
     assert_one_line(run("resolve", "abcdef"), 1, *ids)
     assert_one_line(run("resolve", "999999"), 1, "'999999'")
-    assert ok("resolve", "abcdef01").startswith("stored")
+    assert ok("resolve", "abcdef01").startswith("closed abcdef01")
 
 
 def test_memory_is_pinned_retracted_and_gone_from_recall(answer: Callable[..., Any], ok: Callable[..., str]) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from memory_plane.errors import MemoryPlaneError
 from memory_plane.surfaces.cli.options import (
     KINDS,
     STATUSES,
@@ -21,7 +24,11 @@ from memory_plane.surfaces.cli.options import (
     write_options,
 )
 from memory_plane.surfaces.cli.output import print_json, print_receipt, print_table, short_id
+from memory_plane.surfaces.cli.text import one_line
 from memory_plane.surfaces.cli.times import Moment
+
+_SHOWN = 80
+"""Characters of an item in the line that says that it is closed."""
 
 if TYPE_CHECKING:
     from memory_plane.reports import Loss
@@ -107,7 +114,23 @@ def heartbeat(session: Session, focus: str, as_json: bool, **values: Any) -> Non
 @pass_session
 def resolve(session: Session, item: str, as_json: bool, **values: Any) -> None:
     """Close an open item. ITEM is its id, or the first six characters of it or more."""
-    print_receipt(session.client.resolve(full_id(session.client, item), **given(**values)), as_json)
+    id = full_id(session.client, item)
+    receipt = session.client.resolve(id, **given(**values))
+    if as_json or receipt.state == "refused":
+        print_receipt(receipt, as_json)
+        return
+    with suppress(MemoryPlaneError):  # where nothing can be read now, the id has to do
+        id = f"{short_id(id)}: {_short(_words_of(session.client.get(id)))}"
+    click.echo(one_line(f"{'closed' if receipt.state == 'stored' else receipt.state} {id} {receipt.detail}"))
+
+
+def _words_of(record: Mapping[str, Any] | None) -> str:
+    return str(record["body"].get("text", "")) if record else ""
+
+
+def _short(text: str) -> str:
+    text = one_line(text)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 @click.command(epilog=examples("assign 5f1c22ab Rob", "assign 5f1c22ab grok --agent muse"))
