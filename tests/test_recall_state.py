@@ -99,7 +99,7 @@ def test_scorer_is_told_of_every_agent_but_the_author(connection: Connection, wr
     write(agent="claude", text="tea", kind="commitment", to="grok")
     memory = Memory(id="", agent="muse", kind="thought", text="Rust", created_at=AT)
     rust, ann = Node(id="1", type="Tool", name="Rust"), Node(id="2", type="Person", name="Ann")
-    known = {"1": Known(1, rust, agents={"claude"}), "2": Known(2, ann, agents={"claude", "muse"})}
+    known = {"1": Known(1, rust, AT, agents={"claude"}), "2": Known(2, ann, AT, agents={"claude", "muse"})}
     told = attention.contexts(connection, memory, [rust, ann], known, {"jev": ("chips",), "muse": ("tea",)})
     assert told == [
         AgentContext(id="claude", distances={"1": 1, "2": 1}),

@@ -167,7 +167,7 @@ class Node:
 class Candidate:
     """A known node that `mention` may be, with the evidence for it; `last_seen` is None if never.
 
-    `name_score`: 1 for a name that the node has had, less for one that is spelt otherwise, shorter or only a part of it;
+    `name_score`: 1 for a name that the node has had, less for one spelt otherwise, shorter or only a part of it;
     `given`: a person said that the node is called so.
 
     Deferred plugins are told too whether the mention was `taken` for it at once, and `facts`: what other memories say

@@ -16,7 +16,7 @@ def upgrade() -> None:
     """Make both; what is there gets its vectors from the hub's rounds or `memory-plane rebuild`."""
     op.add_column("thoughts", sa.Column("thread", sa.String(), nullable=True))
     said = f"SELECT {SAID[op.get_bind().dialect.name]} FROM operations WHERE operations.seq = thoughts.seq"
-    op.execute(f"UPDATE thoughts SET thread = COALESCE(({said}), project)")  # noqa: S608 - nothing in it is given
+    op.execute(f"UPDATE thoughts SET thread = COALESCE(({said}), project)")
     op.create_index("ix_thoughts_thread_at", "thoughts", ["thread", "at"])
     op.create_table(
         "vectors",
