@@ -686,6 +686,18 @@ def test_agent_that_hangs_is_ended_with_all_that_it_started(
     assert state.stdout.strip()[:1] in (b"", b"Z"), "gone, or only not noticed yet by the first of all processes"
 
 
+def test_nothing_more_is_run_after_a_command_that_hangs(
+    run: Run, bird: BirdPlugin, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = listed(base / "servers", "memory-plane")
+    bird.edits = (replace(call, undo=(("sleep", "60"), ("touch", str(base / "more")))),)
+    run("setup", "--yes")
+    monkeypatch.setattr(calls, "SECONDS", 0.5)
+    result = run("uninstall", "--yes")
+    assert (result.exit_code, "did not end within" in result.output) == (1, True)
+    assert not (base / "more").exists()
+
+
 def test_what_only_a_person_can_do_is_asked_for_by_doctor_alone(run: Run, bird: BirdPlugin, base: Path) -> None:
     asked = ("sh", "-c", f"test -e '{base / 'trusted'}' && echo trusted")
     bird.checks = (Check(what="trust", command=asked, shows="trusted", remedy="trust its hooks", by_hand=True),)

@@ -95,7 +95,7 @@ def uninstall(planned: Plan, manifest: Manifest) -> list[str]:
     neighbours.note(manifest.home, is_in_use=bool(manifest.agents))
     if failed:
         raise Kept(
-            f"{'; '.join(complaints)}; all else is taken out; when that is mended, run: "
+            f"{'; '.join(complaints)}; all but that, and our files that it names, is taken out; when it is mended, run: "
             f"memory-plane uninstall {planned.agent}"
         )
     return complaints
