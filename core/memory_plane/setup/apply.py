@@ -95,8 +95,8 @@ def uninstall(planned: Plan, manifest: Manifest) -> list[str]:
     neighbours.note(manifest.home, is_in_use=bool(manifest.agents))
     if failed:
         raise Kept(
-            f"{'; '.join(complaints)}; all but that, and our files that it names, is taken out; when it is mended, run: "
-            f"memory-plane uninstall {planned.agent}"
+            f"{'; '.join(complaints)}; all but that, and our files that it names, is taken out; when it is mended, "
+            f"run: memory-plane uninstall {planned.agent}"
         )
     return complaints
 
