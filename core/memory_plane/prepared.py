@@ -102,7 +102,7 @@ class _Form:
     def rows(self, cursor: Iterable[tuple[Any, ...]]) -> list[Any]:
         """Return the rows as Python has them."""
         if not self._processes:
-            return [self._row(row) for row in cursor]
+            return list(cursor) if self._row is tuple else [self._row(row) for row in cursor]
         rows = []
         for row in cursor:
             cells = list(row)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from math import log
 
 from sqlalchemy import Connection, bindparam, text
@@ -16,7 +17,7 @@ from memory_plane.recall.stems import stem
 from memory_plane.store import index, vectors
 from memory_plane.types import EPOCH
 
-_MICROSECOND = timedelta(microseconds=1)
+_DAY = timedelta(days=1) // timedelta(microseconds=1)
 READ = 60_000
 """So many characters are read for one question; of many memories, the beginning of each."""
 _WORD = re.compile(r"[^\W_]+")
@@ -72,24 +73,41 @@ def split(words: str) -> list[str]:
     return _WORD.findall(index.spaced(words).casefold())
 
 
+def _beginnings(terms: Iterable[str]) -> re.Pattern[str]:
+    """Return the pattern of the words whose stem may be one of these: a stem of three letters keeps the first two."""
+    heads = sorted({term[: 2 if len(term) > 2 else 1] for term in terms})
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, heads))})[^\W_]*" if heads else "(?!)")
+
+
+@lru_cache(maxsize=1_000)
+def _dated(day: int) -> str:
+    return index.date(EPOCH + timedelta(days=day))
+
+
+@lru_cache(maxsize=1_000)
+def _first_name(agent: str) -> str:
+    return next(iter(split(agent)), "")
+
+
 def read(
     connection: Connection, question: Question, rows: Iterable[int], ranked: Mapping[int, float]
 ) -> dict[int, Evidence]:
     """Return the evidence of each of these memories that may be seen."""
     rows = list(rows)
     most = max(READ // max(len(rows), 1), 200)
+    worth_stemming = _beginnings(question.terms)
     found = {}
     for seq, agent, origin, text_, about, vector, at in _READ.all(
         connection, rows=json.dumps(rows), most=most, model=question.model
     ):
         said = text_ or ""
-        written = f"{agent} {index.date(EPOCH + at * _MICROSECOND)} {about or ''} {said}"
+        written = index.spaced(f"{agent} {_dated(at // _DAY)} {about or ''} {said}").casefold()
         speaker = _SAID.match(said)
-        said_by = {*split(agent)[:1], *([speaker[1].casefold()] if speaker else [])}
+        said_by = {_first_name(agent), *([speaker[1].casefold()] if speaker else [])}
         found[seq] = Evidence(
             words=ranked.get(seq, 0.0),
             meaning=max(vectors.likeness(question.vector, vector), 0.0) if vector and question.vector else 0.0,
-            terms=frozenset(map(stem, split(written))) & question.terms.keys(),
+            terms=frozenset(map(stem, worth_stemming.findall(written))) & question.terms.keys(),
             named=not said_by.isdisjoint(question.words),
             user=origin == "user",
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import fsum
 
 from memory_plane.recall.evidence import Evidence
 from memory_plane.recall.threads import Around
@@ -56,7 +57,8 @@ def fuse(
 ) -> dict[int, Part]:
     """Return the score of each memory and what it is made of."""
     chain = Chain(around)
-    field = {row: _field(row, evidence, chain, terms) for row in evidence}
+    beside = {row: chain.beside(row) for row in evidence}
+    field = {row: _field(one.terms, *beside[row], evidence, terms) for row, one in evidence.items()}
     by_words = _scaled({row: one.words for row, one in evidence.items()}, weights.words)
     by_meaning = _scaled({row: one.meaning for row, one in evidence.items()}, weights.meaning)
     by_field = _scaled(field, weights.beside)
@@ -66,7 +68,7 @@ def fuse(
     base = _scaled(trusted)
     found = {}
     for row in evidence:
-        near, far = chain.beside(row)
+        near, far = beside[row]
         lent = weights.thread * _lent([base.get(one, 0.0) for one in near], [base.get(one, 0.0) for one in far])
         found[row] = Part(
             words=by_words[row],
@@ -85,16 +87,13 @@ def _lent(near: list[float], far: list[float]) -> float:
     return sum(near[:1]) + max(near[1:] + far, default=0.0) / 2
 
 
-def _field(row: int, evidence: Mapping[int, Evidence], chain: Chain, terms: Mapping[str, float]) -> float:
-    near, far = chain.beside(row)
-    own = evidence[row].terms
+def _field(
+    own: frozenset[str], near: list[int], far: list[int], evidence: Mapping[int, Evidence], terms: Mapping[str, float]
+) -> float:
     first = {term for one in near if one in evidence for term in evidence[one].terms} - own
     second = {term for one in far if one in evidence for term in evidence[one].terms} - own - first
-    return (
-        sum(terms[term] for term in own)
-        + BESIDE * sum(terms[term] for term in first)
-        + NEXT_BUT_ONE * sum(terms[term] for term in second)
-    )
+    weighed = ((1.0, own), (BESIDE, first), (NEXT_BUT_ONE, second))
+    return fsum(weight * terms[term] for weight, found in weighed for term in found)  # sets have no order
 
 
 def _scaled(values: Mapping[int, float], weight: float = 1.0) -> dict[int, float]:
