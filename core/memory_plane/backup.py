@@ -21,6 +21,7 @@ from sqlalchemy import URL
 from memory_plane import schema
 from memory_plane.database import Database
 from memory_plane.errors import MemoryPlaneError, StoreError
+from memory_plane.sqlite_files import read_only
 from memory_plane.store import feed, log
 
 if TYPE_CHECKING:
@@ -289,10 +290,8 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a copy without changing it or its folder; what SQLite says of it becomes one line."""
     if not path.is_file():
         raise MemoryPlaneError(f"{path}: {'is no file' if path.exists() else 'does not exist'}")
-    logged = path.with_name(f"{path.name}-wal").exists()
-    query = "mode=ro" if logged else "immutable=1"
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{query}", uri=True)) as connection:
+        with closing(sqlite3.connect(read_only(path), uri=True)) as connection:
             yield connection
     except sqlite3.DatabaseError as error:
         known = isinstance(error, sqlite3.OperationalError) or "malformed" in str(error)

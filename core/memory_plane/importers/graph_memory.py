@@ -21,6 +21,7 @@ from memory_plane.importers.graph_facts import key_of, listed
 from memory_plane.importers.item import Entry, Kind, Skipped, fact, short
 from memory_plane.importers.times import moment
 from memory_plane.operations import iso
+from memory_plane.sqlite_files import read_only
 from memory_plane.types import Operation
 
 AGENT = "memory-graph"
@@ -67,8 +68,8 @@ def _file(files: Files) -> Path | None:
 
 def _open(path: Path) -> sqlite3.Connection:
     """Open it for reading alone; one whose folder takes no files beside it is read as if nobody wrote to it."""
-    for options in ("mode=ro", "mode=ro&immutable=1"):
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?{options}", uri=True)
+    for uri in (read_only(path), f"{path.absolute().as_uri()}?immutable=1"):
+        connection = sqlite3.connect(uri, uri=True)
         try:
             connection.row_factory = sqlite3.Row
             _names(connection)

@@ -155,6 +155,16 @@ def test_nothing_is_written_into_it(antigravity: Antigravity) -> None:
     assert [file.read_bytes() for file in files] == before
 
 
+def test_nothing_is_left_beside_it(antigravity: Antigravity) -> None:
+    a = antigravity
+    a.summarize(ID)
+    with closing(sqlite3.connect(a.database())) as writer:
+        assert writer.execute("PRAGMA journal_mode = wal").fetchone() == ("wal",)
+    before = sorted(a.app().iterdir())
+    assert ID in (read(a.app()) or {})
+    assert sorted(a.app().iterdir()) == before
+
+
 @pytest.mark.parametrize("content", [b"", b"no database at all", b"SQLite format 3\0" + b"\0" * 200], ids=len)
 def test_file_that_is_no_database_holds_nothing(antigravity: Antigravity, content: bytes) -> None:
     antigravity.database().write_bytes(content)

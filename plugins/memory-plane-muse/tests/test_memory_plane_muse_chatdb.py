@@ -214,9 +214,9 @@ def test_a_file_that_macos_keeps_back_tells_to_give_access(tmp_path: Path, monke
     path = tmp_path / "chat.db"
     path.write_bytes(b"")
 
-    def refused(self: Path, **_: Any) -> None:
+    def refused(self: Path, *_: Any) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(Path, "stat", refused)
+    monkeypatch.setattr(Path, "open", refused)
     with pytest.raises(Unreadable, match=r"Operation not permitted; give Full Disk Access"):
         chatdb.read(path, Place(), SINCE, 1)

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from memory_plane.sqlite_files import read_only
 from memory_plane_antigravity.places import summaries
 from memory_plane_antigravity.values import moment, number, parsed, text, truth
 
@@ -68,7 +69,7 @@ def read(app: Path, id: str | None = None) -> dict[str, Summary] | None:
     if path is None:
         return {}
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_PATIENCE)) as database:
+        with closing(sqlite3.connect(read_only(path), uri=True, timeout=_PATIENCE)) as database:
             database.row_factory = sqlite3.Row
             return {one.id: one for row in _rows(database, id) if (one := _summary(dict(row))).id}
     except sqlite3.Error as error:

@@ -7,8 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from urllib.parse import quote
 
+from memory_plane.sqlite_files import read_only
 from memory_plane.types import EPOCH
 from memory_plane_muse.message import Message, clean
 from memory_plane_muse.typedstream import text_of
@@ -73,8 +73,7 @@ def apple_time(value: object) -> datetime | None:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    path.stat()  # says more than SQLite does
-    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=1.0, isolation_level=None)
+    connection = sqlite3.connect(read_only(path), uri=True, timeout=1.0, isolation_level=None)
     connection.row_factory = sqlite3.Row
     try:
         connection.execute("BEGIN")  # one moment of it
