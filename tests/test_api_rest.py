@@ -69,14 +69,29 @@ def test_every_endpoint_that_takes_something_shows_an_example(idle: TestClient) 
     assert {name for name in taking if '"example' not in json.dumps(told[name])} == set()
 
 
+def _of_nodes(plane: Plane, op: str) -> dict[str, Any]:
+    """Return what stands in place of the nodes of an example: ones that are there."""
+    told = plane.post("Ann Lee works at Acme. Bob Ray works at Acme.", agent="muse").id
+    ann, bob = (plane.nodes(name)[0].id for name in ("Ann Lee", "Bob Ray"))
+    nodes: dict[str, dict[str, Any]] = {
+        "merge": {"node": ann, "into": bob},
+        "split": {"node": ann, "memories": [told]},
+        "distinct": {"nodes": [ann, bob]},
+        "alias": {"node": ann},
+    }
+    return nodes.get(op, {})
+
+
 @pytest.mark.parametrize("op", list(BODIES))
-def test_every_example_is_one_that_the_hub_takes(hub: TestClient, plane: Plane, op: str) -> None:
+def test_every_example_is_one_that_the_hub_takes(make_plane: MakePlane, op: str) -> None:
+    plane = make_plane("local")
     plane.post("an open item", agent="muse", kind="question", id=NOWHERE)
     if op == "release":
         plane.post("held back", agent="muse", held=True, id=str(uuid4()))
-    answer = hub.post(f"/api/{op}", json=EXAMPLES[op])
-    assert (answer.status_code, answer.json()["state"]) == (200, "stored")
-    stored = hub.get(f"/api/memories/{answer.json()['id']}").json()
+    with serve(plane) as hub:
+        answer = hub.post(f"/api/{op}", json=EXAMPLES[op] | _of_nodes(plane, op))
+        assert (answer.status_code, answer.json()["state"]) == (200, "stored")
+        stored = hub.get(f"/api/memories/{answer.json()['id']}").json()
     assert (stored["op"], stored["agent"]) == (op, "muse")
 
 

@@ -99,7 +99,7 @@ def test_command_on_a_store_at_head_imports_neither_alembic_nor_rich() -> None:
 
 @pytest.mark.usefixtures("memory")
 def test_command_that_only_reads_loads_neither_a_plugin_nor_pydantic() -> None:
-    lines = ("pulse", "recall first", "status", "items", "facts", "graph", "get 00000000")
+    lines = ("pulse", "status", "items", "facts", "graph", "get 00000000")
     names = imported_by_all(*lines, env={"MEMORY_PLANE_PLUGINS__ENABLED": ""})
     assert "sqlalchemy" in names
     assert not names & {"pydantic", "pydantic_settings", "pluggy", "memory_plane_local"}

@@ -492,12 +492,12 @@ def test_operation_about_what_is_not_here_waits_for_it(plane: Plane) -> None:
 
 
 def test_unknown_operation_is_kept_and_passed_on(plane: Plane) -> None:
-    future = Operation(id=UNKNOWN, op="split", agent="muse", created_at=AT, body={"target": UNKNOWN, "parts": [1, 2]})
+    future = Operation(id=UNKNOWN, op="reshape", agent="muse", created_at=AT, body={"target": UNKNOWN, "parts": [1, 2]})
     assert plane.apply(future).state == "stored"
     assert plane.apply(future).state == "duplicate"
     record = plane.get(UNKNOWN)
     assert record is not None
-    assert (record["op"], record["body"]) == ("split", {"target": UNKNOWN, "parts": [1, 2]})
+    assert (record["op"], record["body"]) == ("reshape", {"target": UNKNOWN, "parts": [1, 2]})
     assert UNKNOWN in "".join(plane.export())
     plane.rebuild()
     assert plane.get(UNKNOWN) == record

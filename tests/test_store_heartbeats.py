@@ -47,7 +47,7 @@ def test_heartbeats_of_one_moment_are_ordered_by_id(engine: Database, operation:
 
 def test_every_write_tells_when_its_agent_last_wrote(engine: Database, operation: MakeOperation) -> None:
     future = Operation(
-        id="0b5c6b0e-7d53-4c7e-9f2b-2f6f6f0e9a11", op="split", agent="jev", created_at=AT + 3 * HOUR, body={}
+        id="0b5c6b0e-7d53-4c7e-9f2b-2f6f6f0e9a11", op="reshape", agent="jev", created_at=AT + 3 * HOUR, body={}
     )
     with engine.writing() as connection:
         append(connection, operation("heartbeat", agent="muse", focus="tea", created_at=AT))

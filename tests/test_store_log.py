@@ -53,7 +53,9 @@ def test_operation_is_inserted_once(engine: Database, operation: MakeOperation) 
 
 
 def test_operation_of_the_future_is_kept(engine: Database) -> None:
-    future = Operation(id=ID, op="split", agent="muse", created_at=AT, body={"text": "a", "target": ID, "n": [1, None]})
+    future = Operation(
+        id=ID, op="reshape", agent="muse", created_at=AT, body={"text": "a", "target": ID, "n": [1, None]}
+    )
     with engine.writing() as connection:
         insert(connection, future)
         assert log.get(connection, ID) == (1, future)

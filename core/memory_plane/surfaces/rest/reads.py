@@ -151,7 +151,7 @@ def _judged(router: APIRouter, plane: Plane) -> None:
         """Pairs of nodes that may be one, the likeliest first; `merge` or `distinct` answers one."""
         return plane.reviews(limit=limit)
 
-    @router.get("/preview")
+    @router.get("/preview", responses=told(e400="the body is no JSON object"))
     def preview(
         op: Annotated[str, Query(description="an operation, by its name", examples=["merge"])],
         body: Annotated[str, Query(description="its body, as JSON", examples=[f'{{"target": "{_ID}"}}'])],
