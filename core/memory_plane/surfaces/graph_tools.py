@@ -104,13 +104,13 @@ def decay(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[st
     faded = sorted((max(FLOOR, 0.5 ** ((now - edge.known_since).days / HALF_LIFE)), *_told(edge)) for edge in edges)
     keys = ("weight", "source", "relation", "target")
     old = [dict(zip(keys, (round(row[0], 3), *row[1:]), strict=True)) for row in faded if row[0] < 1][:MOST]
-    head = {"note": "Nothing stored is lowered: age counts when entries are ranked, and never below 0.1."}
+    head = {"note": "What age would leave of a weight, at least 0.1; nothing stored is lowered, nor ranked by it."}
     return {**head, **page({"faded": old}, given["cursor"], heads=40, room=ROOM - size(head))}
 
 
 def embed(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
-    """Say that there is nothing to do: what search by meaning needs is kept with every write."""
-    return {"generated": 0, "detail": "what search by meaning needs is kept with every write; nothing is left to do"}
+    """Say that nothing is to be done here: what search by meaning needs comes with every write, or by the hub."""
+    return {"generated": 0, "detail": "what search by meaning needs is kept with every write, and made for older entries by the hub"}
 
 
 def dedup_relations(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
