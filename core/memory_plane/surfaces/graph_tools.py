@@ -110,7 +110,7 @@ def decay(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[st
 
 def embed(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Say that nothing is to be done here: what search by meaning needs comes with every write, or by the hub."""
-    return {"generated": 0, "detail": "what search by meaning needs is kept with every write, and made for older entries by the hub"}
+    return {"generated": 0, "detail": "made with every write, and by the hub for older entries"}
 
 
 def dedup_relations(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
