@@ -46,6 +46,21 @@ def test_stop_tells_of_the_turn_that_ended(antigravity: Antigravity) -> None:
     assert [one.created_at - a.at(4) < timedelta(seconds=1) for one in found] == [True, True]
 
 
+PAYLOADS: dict[str, dict[str, Any]] = {  # what was seen to come with every event, and what may be left out
+    "bare": {"modelName": None, "artifactDirectoryPath": None},
+    "1.2.7": {},
+    "several folders": {"workspacePaths": ["/w/shop", "/w/docs"]},
+}
+
+
+@pytest.mark.parametrize("form", PAYLOADS)
+def test_stop_of_every_form_tells_of_its_turn(antigravity: Antigravity, form: str) -> None:
+    turn(antigravity)
+    event = antigravity.event("Stop", ID, **PAYLOADS[form])
+    sent = replace(event, payload={name: value for name, value in event.payload.items() if value is not None})
+    assert told(heard(antigravity, sent))[0] == ("Fix the login bug", "shop", "idle")
+
+
 def test_same_stop_twice_has_the_same_ids(antigravity: Antigravity) -> None:
     turn(antigravity)
     assert heard(antigravity, antigravity.event("Stop", ID)) == heard(antigravity, antigravity.event("Stop", ID))

@@ -138,6 +138,21 @@ def test_what_is_no_message_is_passed_over(change: dict[str, Any], bubble: Calla
     assert message_of(bubble("I'll send it by Friday", at=AT, guid="A") | change) is None
 
 
+LATER = {  # what a message has since when: of older macOS and servers it has none of it
+    "macOS 10.15": ("dateEdited", "dateRetracted", "partCount", "threadOriginatorGuid"),
+    "macOS 12": ("dateEdited", "dateRetracted", "partCount"),
+    "macOS 13": (),
+}
+
+
+@pytest.mark.parametrize("version", LATER)
+def test_message_of_every_version_is_read(version: str, bubble: Callable[..., Any]) -> None:
+    sent = bubble("I'll send it by Friday", at=AT, guid="A", group="Climbers", dateEdited=None)
+    found = message_of({name: value for name, value in sent.items() if name not in LATER[version]})
+    assert found is not None
+    assert (found.text, found.title, found.retracted) == ("I'll send it by Friday", "Climbers", False)
+
+
 @pytest.mark.parametrize(
     "change", [{"chats": None}, {"chats": [5]}, {"handle": "x"}, {"handle": None}, {"text": 5}, {"dateEdited": "x"}]
 )
