@@ -317,3 +317,10 @@ def test_plugin_that_is_missing_is_listed_and_no_failure_of_the_command(run: Run
     assert "failed" in result.stdout
     assert "'missing' is enabled but not installed" in result.stdout
     assert "Traceback" not in result.stderr
+
+
+def test_command_of_a_plugin_that_does_not_run_says_why(run: Run) -> None:
+    result = run("missing", "status", env={"MEMORY_PLANE_PLUGINS__ENABLED": '["missing"]'})
+    assert result.exit_code == 2
+    assert "plugin 'missing' is enabled but not installed" in result.stderr
+    assert "no command and no plugin is called 'mising'" in run("mising").stderr

@@ -356,6 +356,19 @@ def test_named_pipe_is_read_as_a_file_is(home: Path) -> None:
     writer.join(SECONDS)
 
 
+@pytest.mark.skipif(not Path("/dev/zero").is_char_device(), reason="devices of POSIX")
+@pytest.mark.parametrize("given", [["/dev/zero"], ["/dev/zero", "--from", "log"], ["-"]], ids=str)
+def test_what_never_ends_is_refused_at_its_first_line(
+    home: Path, monkeypatch: pytest.MonkeyPatch, given: list[str]
+) -> None:
+    monkeypatch.setattr("memory_plane.importers.log.LONGEST_LINE", 1_000)
+    with Path("/dev/zero").open("rb") as zeros:
+        refused = CliRunner().invoke(main, ["import", *given], input=zeros.read(5_000))
+    assert refused.exit_code == 1
+    assert "line 1 is longer than any of an export; nothing was stored" in refused.stderr
+    assert list(home.glob(".import-*")) == []
+
+
 @pytest.mark.parametrize("name", ["missing.jsonl", "folder"])
 def test_file_that_cannot_be_read_is_one_line(home: Path, name: str) -> None:
     (home / "folder").mkdir()

@@ -367,6 +367,14 @@ def test_address_of_the_webhook_holds_a_secret_that_stays(run: Callable[..., Any
     assert run("webhook", "--hub", "mac.local").exit_code == 2
 
 
+def test_command_tells_of_a_wrong_setting_and_not_that_there_is_none(run: Callable[..., Any], home: Path) -> None:
+    with (home / "config.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[plugin.muse]\nbluebubles = "http://127.0.0.1:1234"\n')
+    refused = run("status")
+    assert refused.exit_code == 2
+    assert "unknown key 'plugin.muse.bluebubles'; did you mean 'plugin.muse.bluebubbles'?" in refused.output
+
+
 def test_server_is_told_of_the_webhook_once(run: Callable[..., Any], server: Any, home: Path) -> None:
     server.webhooks = [{"id": 7, "url": "http://elsewhere.example/hook", "events": ["*"]}]
     assert run("webhook", "--register").output == "BlueBubbles posts new messages here from now on\n"

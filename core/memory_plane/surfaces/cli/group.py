@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+_WITHOUT_COMMANDS = {
+    "not enabled": "is not enabled; name it in plugins.enabled",
+    "disabled": "is disabled; take it out of plugins.disabled",
+}
+
+
 class Section(NamedTuple):
     """The commands of one module, as `--help` lists them: name and short help."""
 
@@ -80,7 +86,9 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or fail with the name that was probably meant."""
         if self.get_command(ctx, args[0]) is None:
-            ctx.fail(f"no command and no plugin with commands is called {args[0]!r}{self._hint(ctx, args[0])}")
+            ctx.fail(
+                _why_none(ctx, args[0]) or f"no command and no plugin is called {args[0]!r}{self._hint(ctx, args[0])}"
+            )
         return super().resolve_command(ctx, args)
 
     def _hint(self, ctx: click.Context, name: str) -> str:
@@ -107,6 +115,16 @@ class LazyGroup(click.Group):
             if name.startswith(incomplete)
         ]
         return names + click.Command.shell_complete(self, ctx, incomplete)
+
+
+def _why_none(ctx: click.Context, name: str) -> str:
+    """Return why a plugin that is known offers no commands, "" where none has that name."""
+    info = next((one for one in ctx.obj.plugins.infos() if one.name == name), None)
+    if info is None:
+        return ""
+    if info.state == "failed" and info.failure:
+        return str(info.failure)
+    return f"the plugin {name!r} {_WITHOUT_COMMANDS.get(info.state, 'has no commands')}"
 
 
 def _plugin_group(ctx: click.Context, name: str) -> click.Group | None:

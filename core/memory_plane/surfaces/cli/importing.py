@@ -7,8 +7,9 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from datetime import datetime
+from io import BytesIO
 from pathlib import Path
 from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -207,14 +208,22 @@ def _opened(file: str, home: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
         with os.fdopen(descriptor, "w+b") as first, Path(name).open("rb") as second:
             try:
                 Path(name).unlink()  # nothing is left of it, whatever happens
-                if file == "-":
-                    copyfileobj(sys.stdin.buffer, first)
-                else:
-                    with path.open("rb") as pipe:
-                        copyfileobj(pipe, first)
+                with nullcontext(sys.stdin.buffer) if file == "-" else path.open("rb") as pipe:
+                    _copy(pipe, first, "stdin" if file == "-" else file)
                 first.seek(0)
                 yield first, second
             finally:
                 Path(name).unlink(missing_ok=True)  # where an open file cannot be removed
     except OSError as error:
         raise click.ClickException(f"cannot read {file!r}: {error.strerror}") from None
+
+
+def _copy(pipe: BinaryIO, file: BinaryIO, name: str) -> None:
+    """Copy what can be read once only; a device may have no end, so what does not begin as an export is refused."""
+    from memory_plane.importers import log
+
+    first = pipe.readline(log.LONGEST_LINE + 1)
+    with _told(name):
+        log.check(BytesIO(first))
+    file.write(first)
+    copyfileobj(pipe, file)
