@@ -281,7 +281,7 @@ def test_a_read_is_refused_in_the_words_of_the_plane(idle: TestClient, plane: Pl
     assert (answer.status_code, answer.json()) == (422, {"error": str(refused.value)})
 
 
-@pytest.mark.parametrize("path", ["/api", "/api/", "/api/nothing", "/", "/api/pulse/", "/api/memories", "/redoc"])
+@pytest.mark.parametrize("path", ["/api", "/api/", "/api/nothing", "/api/pulse/", "/api/memories", "/redoc"])
 def test_what_is_not_there_is_told_as_json(idle: TestClient, path: str) -> None:
     answer = idle.get(path)
     assert (answer.status_code, answer.json()) == (404, {"error": "Not Found"})

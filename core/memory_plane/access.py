@@ -141,6 +141,20 @@ def opens(master: str, token: str) -> bool:
     return token.isascii() and hmac.compare_digest(_expected(master, token), token)
 
 
+def session(master: str, until: int) -> str:
+    """Return what a browser shows to be let in until a time, in seconds since 1970: `<until>.<mac>`, all ASCII."""
+    mac = hmac.digest(master.encode(), f"session:{until}".encode(), "sha256")
+    return f"{until}.{base64.urlsafe_b64encode(mac).rstrip(b'=').decode()}"
+
+
+def session_lasts(master: str, shown: str, now: float) -> bool:
+    """Tell whether a session was made from the master token and has not ended."""
+    until = shown.partition(".")[0]
+    if not (shown.isascii() and until.isdecimal() and len(until) <= 12):
+        return False
+    return hmac.compare_digest(session(master, int(until)), shown) and now < int(until)
+
+
 def key_id(token: str) -> str:
     """Return the name of a token, from which nobody can tell the token; an agent's begins with `mp.<agent>.`."""
     name = hashlib.sha256(b"memory-plane key id" + token.encode()).hexdigest()[:16]

@@ -440,6 +440,13 @@ class Client(Writes, GraphReads, Judgements):
                 self._hub = Hub(url, token, connect=connect, answer=wait.answer, certificate=settings.certificate)
             return self._hub
 
+    def sign_in(self) -> str:
+        """Return an address that signs one browser in at the hub, once and soon; raise `HubUnreachable`."""
+        hub = self._open_hub()
+        if hub is None:
+            raise HubUnreachable("no hub is up; start it with: memory-plane up --detach")
+        return hub.sign_in()
+
     def _token(self) -> str | None:
         given = self.settings.hub.token
         try:

@@ -170,6 +170,11 @@ class Hub:
             self.changes(limit=1)
         return self._store_id or ""
 
+    def sign_in(self) -> str:
+        """Return an address of the hub that signs one browser in, once and soon."""
+        response = self._send("POST", "/api/sign-in", json={})
+        return self.url.rstrip("/") + str(self._read(dict[str, Any], response).get("path", "/"))
+
     # --- the connection ------------------------------------------------------------------------------------------
 
     def _send(self, method: str, path: str, *, also: Sequence[int] = (), **what: Any) -> httpx.Response:

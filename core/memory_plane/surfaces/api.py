@@ -28,6 +28,7 @@ from memory_plane.surfaces.rest.wire import (
     master_only,
     told,
 )
+from memory_plane.surfaces.web import web
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -53,6 +54,7 @@ def create_app(
     master = (lambda: token) if isinstance(token, str) else token
     growth = Growth(plane.settings.hub.growth_mb_per_hour)
     metrics, feed, mcp = Metrics(plane), Feed(plane), McpOverHttp(plane, growth)
+    door, pages = web(plane, feed, master)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -74,6 +76,7 @@ def create_app(
             Route("/mcp/{agent}", mcp, methods=["POST"]),
             *routes(plane, growth),
             *events(feed).routes,
+            *pages,
         ],
         docs_url=None,  # FastAPI's own page loads scripts from elsewhere
         redoc_url=None,
@@ -88,6 +91,7 @@ def create_app(
         port=port,
         names=plane.settings.hub.names if names is None else names,
         webhook=lambda agent, secret: webhooks.opens(plane.home, agent, secret),
+        door=door,
     )
     app.add_middleware(Timed, metrics=metrics)
     app.state.end_streams, app.state.open_streams = feed.end, feed.count

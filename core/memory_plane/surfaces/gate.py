@@ -14,7 +14,10 @@ from memory_plane.access import agent_of, opens
 from memory_plane.operations import agent_id
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from memory_plane.surfaces.web.door import Door
 
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
 AGENT_HEADER = "x-memory-plane-agent"
@@ -26,6 +29,7 @@ WEBHOOK = "memory_plane.webhook"
 STILL_OPEN = "memory_plane.still_open"
 """Where the scope holds a function that tells whether the token of the request still opens the hub."""
 
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 _WEBHOOK = re.compile(r"/ingest/([^/]+)/([^/]+)")
 _ONCE = ("content-type", "content-length", "content-encoding", "transfer-encoding", "last-event-id")
 _HARDENING = {
@@ -50,14 +54,16 @@ class Gate:
         port: int,
         names: Iterable[str] = (),
         webhook: Callable[[str, str], bool] = lambda agent, secret: False,
+        door: Door | None = None,
     ) -> None:
         """`master` tells the token now, None where nothing is served; `names` are hosts beside those of loopback.
 
-        `webhook` tells whether an agent's webhook has that secret.
+        `webhook` tells whether an agent's webhook has that secret; `door` lets a person's browser in to the pages.
         """
         self._app = app
         self._master = master
         self._webhook = webhook
+        self._door = door
         hosts = [*HOSTS, *map(_bracketed, names)]
         self._hosts = {host if _has_port(host) else f"{host}:{port}" for host in hosts}
         self._hosts |= set(hosts) if port in (80, 443) else set()
@@ -74,7 +80,7 @@ class Gate:
             answer = self._refusal(scope) or self._app
             await answer(scope, receive, partial(_harden, send))
 
-    def _refusal(self, scope: Scope) -> JSONResponse | None:
+    def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._hosts:
             return refuse(421, "this host name does not belong to Memory Plane")
@@ -82,6 +88,8 @@ class Gate:
             return refuse(403, "requests from web pages elsewhere are not served")
         if scope["path"] == "/health" and scope["method"] in ("GET", "HEAD"):
             return None
+        if self._door is not None and self._door.covers(scope["path"]):
+            return _malformed(scope["method"], headers, FORM) or self._door.refusal(scope, headers)
         stranger = None if self._knows_secret(scope) else self._stranger(scope, headers)
         return stranger or _malformed(scope["method"], headers)
 
@@ -119,21 +127,21 @@ def not_yours(identity: str | None) -> str:
     return f"agent: this token is that of {identity!r} and speaks for no other agent"
 
 
-def _malformed(method: str, headers: Headers) -> JSONResponse | None:
-    """Refuse what two programs in a row may read differently, and what a web page's form can send."""
+def _malformed(method: str, headers: Headers, kind: str = JSON) -> JSONResponse | None:
+    """Refuse what two programs in a row may read differently, and a body of another kind, such as a page's form."""
     if any(len(headers.getlist(name)) > 1 for name in _ONCE):
         return refuse(400, f"send each of {', '.join(_ONCE)} once")
     if "content-length" in headers and "transfer-encoding" in headers:
         return refuse(400, "send content-length or transfer-encoding, not both")
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
         return refuse(415, "send the body as it is, without content-encoding")
-    if method not in ("GET", "HEAD", "DELETE") and not _is_json(headers):
-        return refuse(415, "send application/json")
+    if method not in ("GET", "HEAD", "DELETE") and _kind(headers) != kind:
+        return refuse(415, f"send {kind}")
     return None
 
 
-def _is_json(headers: Headers) -> bool:
-    return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
+def _kind(headers: Headers) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _bracketed(name: str) -> str:

@@ -43,8 +43,8 @@ class Limits:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer for the app, or let it answer."""
-        if scope["type"] != "http" or scope["path"] in ("/health", "/api/events"):
-            await self._app(scope, receive, send)  # the one reads no body, the other counts its streams
+        if scope["type"] != "http" or scope["path"] in ("/health", "/api/events", "/live"):
+            await self._app(scope, receive, send)  # they read no body, and streams are counted where they open
         elif self._running >= AT_ONCE:
             await refuse(503, "too many requests at a time; try again", {"retry-after": "1"})(scope, receive, send)
         else:

@@ -90,6 +90,7 @@ _SECTIONS = (
         f"{__name__}.service",
         {
             "up": "Run the hub, in the foreground or in the background.",
+            "open": "Open the hub's page in a browser.",
             "down": "Stop the hub.",
             "service": "Have the system start the hub.",
         },

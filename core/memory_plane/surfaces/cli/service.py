@@ -75,6 +75,20 @@ def _start(session: Session, host: str | None, port: int | None, as_json: bool) 
         click.echo(f"the hub is up at {there.url} (pid {there.pid})")
 
 
+@click.command(epilog=examples("open", "open --print"))
+@click.option("--print", "only_print", is_flag=True, help="Print the link instead of opening it.")
+@pass_session
+def open(session: Session, only_print: bool) -> None:
+    """Open the hub's page in your browser, signed in by a link that works once, for two minutes."""
+    import webbrowser
+
+    link = session.client.sign_in()
+    if only_print or not webbrowser.open(link):
+        click.echo(link)
+    else:
+        click.echo("opened in your browser; `memory-plane open --print` prints the link instead")
+
+
 @click.command(epilog=examples("down"))
 @json_option
 @pass_session

@@ -1,0 +1,131 @@
+"""The first page: what every agent does, what is open, what was said; and what a person does about it there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta, tzinfo
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from memory_plane.errors import Refused
+from memory_plane.plane import Plane
+from memory_plane.recall import stream
+from memory_plane.surfaces.web.frame import Frame, form
+from memory_plane.types import KINDS, Receipt
+from memory_plane.writes import PERSON, moment
+
+STREAM, ITEMS = 40, 100
+"""How many thoughts and open items the page shows at a time."""
+FILTERS = ("agent", "kind", "project", "about", "origin", "since", "until")
+ORIGINS = ("user", "agent", "external")
+VISITED = "memory_plane_visit"
+"""The cookie that holds when the last visit ended and when this one was last seen, in seconds since 1970."""
+APART = timedelta(minutes=15)
+"""How long nobody looks until the next look is another visit."""
+
+
+def pulse(plane: Plane, frame: Frame) -> list[Route]:
+    """Return the page, and where its forms go."""
+
+    def page(request: Request) -> Response:
+        visit = Visit.of(request.cookies.get(VISITED, ""), datetime.now(UTC))
+        response = frame.page(request, "pulse.html", **_shown(plane, request.query_params, frame.zone), visit=visit)
+        response.set_cookie(VISITED, visit.text(), max_age=366 * 86_400, httponly=True, samesite="strict")
+        return response
+
+    async def act(request: Request) -> Response:
+        given = await form(request)
+        receipt = await run_in_threadpool(_act, plane, request.path_params["id"], given, frame.zone)
+        return frame.done(request, receipt, given.get("back", "/"))
+
+    return [Route("/", page), Route("/items/{id}", act, methods=["POST"])]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """When the last visit ended, and when this one was last seen; what came between is news."""
+
+    last: datetime
+    seen: datetime
+
+    @classmethod
+    def of(cls, kept: str, now: datetime) -> Visit:
+        """Read what the browser kept; for one that never came, all is news of the last day."""
+        try:
+            last, seen = (datetime.fromtimestamp(int(part), UTC) for part in kept.split("."))
+        except (ValueError, OverflowError, OSError):
+            last = seen = now - timedelta(days=1)
+        return cls(last=seen if now - seen > APART else last, seen=now)
+
+    def text(self) -> str:
+        """Write what the browser keeps."""
+        return f"{int(self.last.timestamp())}.{int(self.seen.timestamp())}"
+
+
+def _shown(plane: Plane, given: Mapping[str, str], zone: tzinfo | None) -> dict[str, Any]:
+    """Return what the page shows for the filters of its address; one that makes no sense is said to."""
+    filters = {name: given.get(name, "").strip() for name in FILTERS}
+    wrong = ""
+    try:
+        wanted = _wanted(filters, given.get("before", ""), zone)
+    except Refused as error:
+        wrong, wanted = str(error), stream.Wanted()
+    with plane.snapshot() as snapshot, plane.database.reading() as connection:
+        pulse, page = snapshot.pulse(), stream.page(connection, wanted, STREAM)
+    older = f"{page.older[0].isoformat()} {page.older[1]}" if page.older is not None else None
+    return {
+        "pulse": pulse,
+        "items": plane.items(limit=ITEMS),
+        "thoughts": page.thoughts,
+        "older": older,
+        "filters": filters,
+        "wrong": wrong,
+        "kinds": KINDS,
+        "origins": ORIGINS,
+        "failures": plane.status().failures,
+    }
+
+
+def _wanted(filters: Mapping[str, str], before: str, zone: tzinfo | None) -> stream.Wanted:
+    at, _, id = before.partition(" ")
+    place = moment("before", at) if at else None
+    return stream.Wanted(
+        agent=filters["agent"] or None,
+        kind=filters["kind"] or None,
+        project=filters["project"] or None,
+        origin=filters["origin"] or None,
+        about=filters["about"] or None,
+        since=day("since", filters["since"], zone) if filters["since"] else None,
+        until=day("until", filters["until"], zone) if filters["until"] else None,
+        before=None if place is None else (place, id),
+    )
+
+
+def day(name: str, text: str, zone: tzinfo | None) -> datetime:
+    """Read a day as its begin, or for `until` as its end; raise `Refused` for what is none."""
+    try:
+        first = datetime.combine(datetime.strptime(text, "%Y-%m-%d").date(), time(), zone).astimezone()  # noqa: DTZ007 - the zone comes with combine
+    except (ValueError, OverflowError):
+        raise Refused(f"{name}: {text!r} is no day; write it as 2026-10-31") from None
+    return first + timedelta(days=1) if name == "until" else first
+
+
+def _act(plane: Plane, item: str, given: Mapping[str, str], zone: tzinfo | None) -> Receipt:
+    """Write what a button of an item says."""
+    try:
+        match given.get("do"):
+            case "snooze":
+                return plane.snooze(item, day("since", given.get("day", ""), zone), agent=PERSON)
+            case "assign":
+                return plane.assign(item, given.get("to", ""), agent=PERSON)
+            case "pin" | "unpin" as word:
+                return plane.pin(item, pinned=word == "pin", agent=PERSON)
+            case status:
+                return plane.resolve(item, status=status or "done", agent=PERSON)
+    except Refused as error:
+        return Receipt(id=item, state="refused", detail=str(error))
