@@ -5,7 +5,9 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
-DISTRIBUTIONS := -e . $(PLUGINS:%=-e ./%)
+# Built in the environment itself: one of its own for each distribution would cost a minute.
+BUILD := hatchling editables
+DISTRIBUTIONS := --no-build-isolation -e . $(PLUGINS:%=-e ./%)
 SOURCES := pyproject.toml constraints.txt $(wildcard plugins/*/pyproject.toml)
 DEV := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
 # An editable install does not survive a move of the checkout, so the stamps carry the place.
@@ -72,6 +74,7 @@ bench: $(DEV_STAMP)
 constraints: $(DEV_STAMP)
 	rm -rf $(VENV)/fresh
 	$(PY) -m venv $(VENV)/fresh
+	$(VENV)/fresh/bin/python -m pip --disable-pip-version-check install -q $(BUILD)
 	$(VENV)/fresh/bin/python -m pip --disable-pip-version-check install -q $(DISTRIBUTIONS) -r $(VENV)/dev.txt
 	$(VENV)/fresh/bin/python -m pip --disable-pip-version-check freeze --exclude-editable > constraints.txt
 	rm -rf $(VENV)/fresh
@@ -84,12 +87,14 @@ $(PY):
 	$(PYTHON) -m venv $(VENV)
 
 $(RUN_STAMP): $(SOURCES) | $(PY)
-	@echo "installing into $(VENV), once: a minute or so"
+	@echo "installing into $(VENV), once: half a minute or so"
+	@$(PIP) install -q -c constraints.txt $(BUILD)
 	@$(PIP) install -q -c constraints.txt $(DISTRIBUTIONS)
 	@touch $@
 
 $(DEV_STAMP): $(SOURCES) | $(PY)
 	$(PY) -c '$(DEV)' > $(VENV)/dev.txt
 	@echo "installing into $(VENV), once"
+	$(PIP) install -q -c constraints.txt $(BUILD)
 	$(PIP) install -q -c constraints.txt $(DISTRIBUTIONS) -r $(VENV)/dev.txt
 	touch $@ $(RUN_STAMP)
