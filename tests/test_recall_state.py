@@ -102,8 +102,8 @@ def test_scorer_is_told_of_every_agent_but_the_author(connection: Connection, wr
     known = {"1": Known(1, rust, AT, agents={"claude"}), "2": Known(2, ann, AT, agents={"claude", "muse"})}
     told = attention.contexts(connection, memory, [rust, ann], known, {"jev": ("chips",), "muse": ("tea",)})
     assert told == [
-        AgentContext(id="claude", distances={"1": 1, "2": 1}),
-        AgentContext(id="grok", focus="the Rust parser", open_items=2, distances={"1": 0}),
+        AgentContext(id="claude", written=frozenset({"1", "2"})),
+        AgentContext(id="grok", focus="the Rust parser", open_items=2),
         AgentContext(id="jev", interests=("chips",)),
     ]
 

@@ -56,7 +56,10 @@ class Pipeline:
         self._plugins = plugins
         self.embedder = Embedder(database, plugins)
         declared = {name: info.interests for name, info in plugins.agents.items()}
-        self._interests = declared | {name.lower(): tuple(agent.interests) for name, agent in settings.agents.items()}
+        said = {
+            name.lower(): tuple(one.interests) for name, one in settings.agents.items() if one.interests is not None
+        }
+        self._interests = declared | said
 
     def write(
         self,

@@ -430,7 +430,7 @@ class Plane(Writes, GraphReads, Judgements):
         """Read one moment of the memory, as the pages do."""
         stale_after = timedelta(minutes=self.settings.stale_after_minutes)
         with self.database.reading() as connection:
-            yield MemorySnapshot(connection, datetime.now(UTC), stale_after, self.queued()[:2])
+            yield MemorySnapshot(connection, datetime.now(UTC), stale_after, self.queued()[:2], self.settings.threshold)
 
     def queued(self) -> tuple[int, datetime | None, int]:
         """Return how many writes wait in the outbox of this home, since when, and how many cannot be delivered."""

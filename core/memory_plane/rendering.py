@@ -100,7 +100,7 @@ class Renderer:
         raise Refused(f"page: there is no {name!r}; there are {PULSE}, {SHARED_MEMORY} and brief/<agent>.md")
 
     def _brief(self, snapshot: MemorySnapshot, agent: str, now: datetime) -> View:
-        thoughts, items = snapshot.brief(agent, self._settings.attention_threshold)
+        thoughts, items = snapshot.brief(agent)
         text = pages.brief_page(snapshot, agent, thoughts=thoughts, items=items, now=now, zone=self._zone)
         return View(path=Path("brief", f"{agent}.md"), text=text)
 

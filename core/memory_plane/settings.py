@@ -120,9 +120,10 @@ class PluginChoice(_Section):
 
 @dataclass(frozen=True)
 class AgentSettings(_Section):
-    """What the person says of one agent; its interests decide what deserves its attention."""
+    """What the person says of one agent; its interests decide what deserves its attention, its threshold how much."""
 
-    interests: Names = field(default_factory=list)
+    interests: OptionalNames = None
+    attention_threshold: float | None = field(default=None, metadata={"ge": 0, "le": 1})
 
 
 @dataclass(frozen=True)
@@ -233,6 +234,11 @@ class Settings(_Section):
     def place(self, *key: str) -> str:
         """Say where the value of a key was read, as every error does."""
         return self._places.of(key)
+
+    def threshold(self, agent: str) -> float:
+        """Return from which score on a memory deserves an agent's attention."""
+        said = {name.lower(): one.attention_threshold for name, one in self.agents.items()}.get(agent.lower())
+        return self.attention_threshold if said is None else said
 
     def for_plugin(self, name: str, model: type[Model]) -> Model:
         """Return the settings of one plugin, or raise `ConfigurationError`."""

@@ -220,13 +220,19 @@ class Classification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentContext:
-    """What a scorer may know of an agent. `distances`: hops from the agent to the memory's nodes, by node id."""
+    """What a scorer may know of an agent.
+
+    `distances`: how many links, two at most, lead to the memory's nodes from what the agent's focus or an item open
+    for it names; `ways`: the same in words. `written`: those nodes that the agent's own memories named lately.
+    """
 
     id: str
     interests: tuple[str, ...] = ()
     focus: str = ""
     open_items: int = 0
     distances: Mapping[str, int] = field(default_factory=dict)
+    ways: Mapping[str, str] = field(default_factory=dict)
+    written: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,7 +350,8 @@ class Heartbeat:
 class Pulse:
     """The live state of the fleet: focus table, open items (due first), recent stream, graph highlights.
 
-    `queued` counts the writes of this machine that wait for the hub, `queued_since` is when the oldest was made.
+    `queued` counts the writes of this machine that wait for the hub, `queued_since` is when the oldest was made;
+    `attention` has the agents that the thoughts concern, by their ids, the most concerned first.
     """
 
     at: datetime
@@ -355,6 +362,7 @@ class Pulse:
     items_total: int
     queued: int = 0
     queued_since: datetime | None = None
+    attention: Mapping[str, tuple[Attention, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.recall.candidates import Known
-from memory_plane.store.names import folded
+from memory_plane.recall.nearness import FOCUS, Near, Nearness, concerns, says
 from memory_plane.types import AgentContext, Memory, Node
 
 COUNTED = 1_000
@@ -18,14 +17,12 @@ COUNTED = 1_000
 
 _focus = Prepared(select(models.agent_heartbeats.c.agent, models.agent_heartbeats.c.focus))
 _items = models.items
-_addressed = (
-    select(_items.c.addressee)
+_waiting = Prepared(
+    select(_items.c.addressee, _items.c.seq)
     .where(models.is_open, _items.c.addressee.is_not(None))
-    .order_by(_items.c.addressee)
+    .order_by(_items.c.addressee, _items.c.due_at)
     .limit(COUNTED)
-    .subquery()
 )
-_waiting = Prepared(select(_addressed.c.addressee, func.count()).group_by(_addressed.c.addressee))
 
 
 def contexts(
@@ -36,29 +33,32 @@ def contexts(
     interests: Mapping[str, tuple[str, ...]],
 ) -> list[AgentContext]:
     """Describe every agent but the memory's own author: all that have interests or ever wrote."""
-    focus = {agent: words or "" for agent, words in _focus.all(connection)}
-    waiting: Counter[str] = Counter()
-    for addressee, count in _waiting.all(connection):
-        waiting[addressee.lower()] += count
-    return [
-        AgentContext(
-            id=agent,
-            interests=interests.get(agent, ()),
-            focus=focus.get(agent, ""),
-            open_items=waiting[agent],
-            distances=_distances(agent, folded(focus.get(agent, "")), nodes, known),
+    focus = {agent: words or "" for agent, words in _focus.all(connection) if agent != memory.agent}
+    agents = sorted((interests.keys() | focus.keys()) - {memory.agent})
+    waiting: dict[str, list[int]] = {}
+    for addressee, seq in _waiting.all(connection):
+        waiting.setdefault(addressee.lower(), []).append(seq)
+    here = {node.id: known[node.id] for node in nodes if node.id in known}
+    owed = {agent: waiting[agent] for agent in agents if agent in waiting}
+    own = concerns(connection, focus, owed) if here else {}
+    nearness = Nearness(connection, {one.key: one.node for one in here.values()})
+    told = []
+    for agent in agents:
+        near = nearness.of(own.get(agent, {})) | _named(nodes, here, focus.get(agent, ""))
+        told.append(
+            AgentContext(
+                id=agent,
+                interests=interests.get(agent, ()),
+                focus=focus.get(agent, ""),
+                open_items=len(waiting.get(agent, ())),
+                distances={id: one.hops for id, one in near.items()},
+                ways={id: one.way for id, one in near.items()},
+                written=frozenset(id for id, one in here.items() if agent in one.agents),
+            )
         )
-        for agent in sorted(interests.keys() | focus.keys())
-        if agent != memory.agent
-    ]
+    return told
 
 
-def _distances(agent: str, focus: str, nodes: Sequence[Node], known: Mapping[str, Known]) -> dict[str, int]:
-    """Hops to each node: 0 if the agent's focus names it, 1 if one of its own memories did lately."""
-    distances = {}
-    for node in nodes:
-        if focus and folded(node.name) in focus:
-            distances[node.id] = 0
-        elif node.id in known and agent in known[node.id].agents:
-            distances[node.id] = 1
-    return distances
+def _named(nodes: Sequence[Node], here: Mapping[str, Known], focus: str) -> dict[str, Near]:
+    """Return the nodes which no memory named before, that a focus has by name all the same."""
+    return {node.id: Near(0, FOCUS) for node in nodes if node.id not in here and says(focus, node.name)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cached_property
 
@@ -24,12 +25,17 @@ class MemorySnapshot:
         now: datetime,
         stale_after: timedelta,
         queued: tuple[int, datetime | None] = (0, None),
+        threshold: Callable[[str], float] = lambda _: 0.5,
     ) -> None:
-        """Begin to read; `queued` is how much waits in the outbox of this machine, and since when."""
+        """Begin to read; `queued` is how much waits in the outbox of this machine, and since when.
+
+        `threshold` is from which score on a memory concerns an agent.
+        """
         self._connection = connection
         self._now = now
         self._stale_after = stale_after
         self._queued = queued
+        self._threshold = threshold
 
     def pulse(self) -> Pulse:
         """Return the live state of the fleet."""
@@ -54,6 +60,7 @@ class MemorySnapshot:
             items_total=state.items_total(self._connection, self._now),
             queued=self._queued[0],
             queued_since=self._queued[1],
+            attention=state.concerned(self._connection, self._threshold, THOUGHTS),
         )
 
     @cached_property
@@ -80,7 +87,9 @@ class MemorySnapshot:
         found = graph.find(self._connection, id)
         return state.naming(self._connection, found[0], ABOUT) if found else ()
 
-    def brief(self, agent: str, threshold: float) -> tuple[tuple[Thought, ...], tuple[OpenItem, ...]]:
+    def brief(self, agent: str) -> tuple[tuple[Thought, ...], tuple[OpenItem, ...]]:
         """Return what an agent should see: thoughts of others worth its attention, and items addressed to it."""
-        thoughts = state.attended(self._connection, agent, minimum=threshold, limit=THOUGHTS, now=self._now)
+        thoughts = state.attended(
+            self._connection, agent, minimum=self._threshold(agent), limit=THOUGHTS, now=self._now
+        )
         return thoughts, state.items(self._connection, self._now, to=agent, limit=ITEMS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -16,7 +17,7 @@ from memory_plane.store import log
 from memory_plane.store.attention import ADDRESSED
 from memory_plane.store.items import ASSERTED
 from memory_plane.store.names import folded
-from memory_plane.types import Fact, Heartbeat, Memory, OpenItem, Thought
+from memory_plane.types import Attention, Fact, Heartbeat, Memory, OpenItem, Thought
 
 LATELY = 300
 """How many of the newest thoughts may be news to an agent: old ones that are taken in late are none."""
@@ -72,6 +73,16 @@ _worthy = (
     .where(_attention.c.seq.in_(_lately), ~_over)
     .order_by(_thoughts.c.at.desc(), _log.c.id.desc())
     .limit(_limit)
+)
+_concerned = Prepared(
+    select(_log.c.id, _attention.c.agent, _attention.c.score, _attention.c.reason)
+    .join(_log, _log.c.seq == _attention.c.seq)
+    .where(
+        _attention.c.seq.in_(
+            select(_thoughts.c.seq).where(_thoughts.c.visible).order_by(_thoughts.c.at.desc()).limit(_limit)
+        )
+    )
+    .order_by(_attention.c.score.desc(), _attention.c.agent)
 )
 _naming = Prepared(
     select(*_thought, *_marked)
@@ -199,6 +210,17 @@ def attended(
     now = now or datetime.now(UTC)
     rows = heard.all(connection, agent=agent, minimum=minimum, limit=limit, since=since, now=now)
     return tuple(as_thought(row, row.score, row.reason) for row in rows)
+
+
+def concerned(
+    connection: Connection, threshold: Callable[[str], float], limit: int
+) -> dict[str, tuple[Attention, ...]]:
+    """Return by their ids whom the newest thoughts concern as much as the agent's threshold, the most first."""
+    found: dict[str, tuple[Attention, ...]] = {}
+    for id, agent, score, reason in _concerned.all(connection, limit=limit):
+        if score >= threshold(agent):
+            found[id] = (*found.get(id, ()), Attention(agent=agent, score=score, reason=reason))
+    return found
 
 
 def facts(

@@ -20,6 +20,7 @@ from memory_plane.types import (
     Origin,
     new_node_id,
 )
+from memory_plane_local import LocalPlugin
 from memory_plane_local.attention import route
 from memory_plane_local.resolve import classify
 
@@ -150,12 +151,17 @@ def attention(text: str, agent: AgentContext, *nodes: Node) -> Attention | None:
     [
         (AgentContext(id="grok", interests=("FPGA",)), 0.75, "interest: FPGA"),
         (AgentContext(id="grok", focus="comparing FPGA boards"), 0.2, "close to its focus"),
-        (AgentContext(id="grok", distances={"n": 1}), 0.4, "1 hop from its focus"),
+        (
+            AgentContext(id="grok", distances={"n": 1}, ways={"n": "linked to Orbit, in its focus"}),
+            0.5,
+            "FPGA: linked to Orbit, in its focus",
+        ),
+        (AgentContext(id="grok", written=frozenset({"n"})), 0.3, "FPGA: it wrote of it"),
         (AgentContext(id="claude-code"), 0.8, "addressed to claude-code"),
     ],
 )
 def test_reason_says_why_an_agent_should_care(agent: AgentContext, least: float, reason: str) -> None:
-    found = attention("@claude-code look at the FPGA demo", agent)
+    found = attention("@claude-code look at the FPGA demo", agent, Node(id="n", type="Tool", name="FPGA"))
     assert found is not None
     assert (found.reason, found.score >= least) == (reason, True)
 
@@ -188,7 +194,7 @@ def test_name_of_a_node_counts_like_the_text() -> None:
 
 def test_more_reasons_give_more_attention() -> None:
     one = attention("FPGA", AgentContext(id="grok", interests=("FPGA",)))
-    two = attention("FPGA", AgentContext(id="grok", interests=("FPGA",), distances={"n": 0}, open_items=2))
+    two = attention("FPGA", AgentContext(id="grok", interests=("FPGA",), distances={"n": 0}))
     assert one is not None
     assert two is not None
     assert one.score < two.score <= 1
@@ -202,3 +208,18 @@ def test_recency_is_counted_from_the_memory() -> None:
             alike, "Northwind Robotics", "Organization", name_score=0.9, shared_neighbours=1, last_seen=seen
         )
         assert joined(alike, offer) is same
+
+
+@pytest.mark.parametrize(
+    ("interest", "text", "reason"),
+    [
+        ("travel", "The flight leaves at nine.", "interest: travel (flight)"),
+        ("introductions", "Rob introduced us.", "interest: introductions"),
+        ("travel", "The router is slow.", None),
+        ("FPGA", "Aisha uses PostgreSQL.", None),
+    ],
+)
+def test_words_that_mean_the_same_as_an_interest_count_too(interest: str, text: str, reason: str | None) -> None:
+    answer = LocalPlugin().route(memory(text), (), (AgentContext(id="grok", interests=(interest,)),))
+    assert answer is not None
+    assert [one.reason for one in answer.attention] == ([] if reason is None else [reason])

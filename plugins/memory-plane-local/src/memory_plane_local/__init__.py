@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict
 from memory_plane.plugins import Plugin, hookimpl
 from memory_plane.types import AgentContext, Candidate, Classification, Extraction, Memory, Node, Routing, Vectors
-from memory_plane_local import attention, embedding, extraction, hashing, resolve
+from memory_plane_local import attention, embedding, extraction, hashing, likeness, resolve
 
 __version__ = "0.1.0"
 __all__ = ["LocalPlugin", "LocalSettings"]
@@ -66,6 +66,8 @@ class LocalPlugin(Plugin):
     @hookimpl(trylast=True)
     def route(self, memory: Memory, nodes: Sequence[Node], agents: Sequence[AgentContext]) -> Routing | None:
         """Score every agent's attention."""
+        if self.settings.embedding == "meanings":
+            return attention.route(memory, nodes, agents, likeness.alike)
         return attention.route(memory, nodes, agents)
 
     @hookimpl(trylast=True)

@@ -2,80 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from memory_plane.types import AgentContext, Attention, Memory, Node, Routing
 from memory_plane_local.lexicon import is_common
 from memory_plane_local.tables import words
 from memory_plane_local.tokens import Token, tokenize
 
-_RARE, _COMMON, _PART = 0.8, 0.5, 0.25
-_HOPS = {0: (0.5, "about its focus"), 1: (0.4, "1 hop from its focus"), 2: (0.2, "2 hops from its focus")}
-_FOCUS, _WAITING, _ADDRESSED = 0.6, 0.15, 0.85
+Reason = tuple[float, str]
+Alike = Callable[[str, str], bool]
+"""Whether a phrase and a word mean nearly the same."""
+
+_RARE, _COMMON, _ALIKE, _PART = 0.8, 0.55, 0.55, 0.25
+_NEAR = (0.6, 0.52, 0.25)
+"""What a node counts that an agent's focus or open item names, and one that is one or two links away."""
+_FOCUS, _WRITTEN, _ADDRESSED = 0.6, 0.3, 0.85
 _TOLD = {"milestone": (0.5, "a milestone"), "decision": (0.5, "a decision")}
 _LEAST = 0.05
+_COMPARED = 60
+"""How many words of a text are compared by their meaning."""
 
 
-def route(memory: Memory, nodes: Sequence[Node], agents: Sequence[AgentContext]) -> Routing:
+def route(
+    memory: Memory, nodes: Sequence[Node], agents: Sequence[AgentContext], alike: Alike = lambda _, __: False
+) -> Routing:
     """Score every agent but the author; an agent that nothing speaks for is left out."""
-    tokens = tokenize(memory.text)
-    said = frozenset(_stem(token.low) for token in tokens if _counts(token))
-    said = said.union(*(_content(node.name) for node in nodes))
-    lows = [letters for token in tokens if (letters := _letters(token.low))]
-    told = [_TOLD[memory.kind]] if memory.kind in _TOLD and memory.origin != "external" else []
-    attention = (_attention(agent, lows, said, told) for agent in agents if agent.id != memory.agent)
+    said = _Said(memory, nodes, alike)
+    attention = (_attention(agent, said) for agent in agents if agent.id != memory.agent)
     return Routing(attention=tuple(one for one in attention if one.score >= _LEAST))
 
 
-def _attention(
-    agent: AgentContext, lows: Sequence[str], said: frozenset[str], told: Sequence[tuple[float, str]]
-) -> Attention:
-    """Combine all reasons (noisy or); the strongest one is told. What was done or decided is news to all by itself."""
-    reasons = [*_interests(agent, said), *_focus(agent, said), *_nearness(agent), *_address(agent, lows), *told]
+class _Said:
+    """What a memory says, taken apart once for all agents."""
+
+    def __init__(self, memory: Memory, nodes: Sequence[Node], alike: Alike) -> None:
+        tokens = tokenize(memory.text)
+        telling = [token.low for token in tokens if _counts(token)]
+        self.stems = frozenset(map(_stem, telling)).union(*(_content(node.name) for node in nodes))
+        self.words = list(islice(dict.fromkeys(telling), _COMPARED))
+        self.lows = [letters for token in tokens if (letters := _letters(token.low))]
+        self.names = {node.id: node.name for node in nodes}
+        self.news = _TOLD.get(memory.kind, (0.0, "")) if memory.origin != "external" else (0.0, "")
+        self.alike = alike
+
+
+def _attention(agent: AgentContext, said: _Said) -> Attention:
+    """Combine all reasons (noisy or); the strongest one is told. What was done or decided is news to all, no reason."""
+    reasons = [*_interests(agent, said), *_focus(agent, said), *_nearness(agent, said), *_address(agent, said)]
     missed = 1.0
     for weight, _ in reasons:
         missed *= 1 - weight
     best = max(reasons, default=(0.0, ""))
-    return Attention(agent=agent.id, score=round(1 - missed, 3), reason=best[1])
+    score, reason = max((1 - missed, best[1]), said.news)
+    return Attention(agent=agent.id, score=round(score, 3), reason=reason)
 
 
-def _interests(agent: AgentContext, said: frozenset[str]) -> list[tuple[float, str]]:
-    found = []
-    for interest in agent.interests:
-        wanted = _content(interest)
-        hits = sum(1 for word in wanted if word in said)
-        if wanted and hits == len(wanted):
-            rare = len(wanted) > 1 or not is_common(interest.lower())
-            found.append((_RARE if rare else _COMMON, f"interest: {interest}"))
-        elif hits:
-            found.append((_PART * hits / len(wanted), f"interest: {interest}"))
-    return found
+def _interests(agent: AgentContext, said: _Said) -> list[Reason]:
+    return [reason for interest in agent.interests if (reason := _interest(interest, said))]
 
 
-def _focus(agent: AgentContext, said: frozenset[str]) -> list[tuple[float, str]]:
+def _interest(interest: str, said: _Said) -> Reason | None:
+    """All words of an interest, a word that means the same, or some of its words."""
+    wanted = _content(interest)
+    hits = sum(1 for word in wanted if word in said.stems)
+    if wanted and hits == len(wanted):
+        rare = len(wanted) > 1 or not is_common(interest.lower())
+        return (_RARE if rare else _COMMON, f"interest: {interest}")
+    if word := next((word for word in said.words if said.alike(interest, word)), ""):
+        return (_ALIKE, f"interest: {interest} ({word})")
+    return (_PART * hits / len(wanted), f"interest: {interest}") if hits else None
+
+
+def _focus(agent: AgentContext, said: _Said) -> list[Reason]:
     wanted = _content(agent.focus)
-    shared = said.intersection(wanted)
+    shared = said.stems.intersection(wanted)
     if not shared:
         return []
     share = len(shared) / min(len(wanted), 4)
     return [(_FOCUS * min(1.0, share), "close to its focus")]
 
 
-def _nearness(agent: AgentContext) -> list[tuple[float, str]]:
-    if not agent.distances:
-        return []
-    near = _HOPS.get(min(agent.distances.values()))
-    if near is None:
-        return []
-    return [near, (_WAITING, near[1])] if agent.open_items else [near]
+def _nearness(agent: AgentContext, said: _Said) -> list[Reason]:
+    """The nearest node by the graph, and one that the agent wrote of itself."""
+    found = []
+    if agent.distances:
+        hops, id = min((hops, id) for id, hops in agent.distances.items())
+        name, way = said.names.get(id, ""), agent.ways.get(id, "near its focus")
+        found += [(_NEAR[hops], f"{name}: {way}" if name else way)] if hops < len(_NEAR) else []
+    if own := sorted(said.names[id] for id in agent.written if id in said.names):
+        found.append((_WRITTEN, f"{own[0]}: it wrote of it"))
+    return found
 
 
-def _address(agent: AgentContext, lows: Sequence[str]) -> list[tuple[float, str]]:
+def _address(agent: AgentContext, said: _Said) -> list[Reason]:
     """Whether the agent is spoken of by its id, hyphens or not: "@muse", "grok bot"."""
     name = _letters(agent.id)
-    for at, low in enumerate(lows):
-        if name.startswith(low) and name in (low, low + (lows[at + 1] if at + 1 < len(lows) else "")):
+    for at, low in enumerate(said.lows):
+        if name.startswith(low) and name in (low, low + (said.lows[at + 1] if at + 1 < len(said.lows) else "")):
             return [(_ADDRESSED, f"addressed to {agent.id}")]
     return []
 
@@ -97,9 +122,10 @@ def _counts(token: Token) -> bool:
 
 
 def _stem(word: str) -> str:
-    """The shortest base form: investments, investing and invest are one."""
+    """The shortest base form: investments, investing and invest are one, introduction and introduced too."""
     word = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
     for suffix in ("ment", "ing", "ed", "ion", "or", "er"):
         if word.endswith(suffix) and len(word) - len(suffix) >= 4:
-            return word[: -len(suffix)]
-    return word
+            word = word[: -len(suffix)]
+            break
+    return word[:-1] if word.endswith("uct") else word

@@ -6,6 +6,7 @@ from memory_plane_local.elements import NAME, NOUN, VERB, Element
 from memory_plane_local.tables import cues
 
 _TECHNICAL = frozenset({"Tool", "Language", "Project", "Concept"})
+_SERVED = _TECHNICAL | {"Organization"}
 
 
 def joined(found: list[Element]) -> list[Element]:
@@ -28,9 +29,10 @@ def joined(found: list[Element]) -> list[Element]:
 def _list_end(found: list[Element], at: int) -> int:
     """The end of the list that begins at `at`; a list without "and" must be of tools."""
     last, end, closed = at, at + 1, False
+    served = at > 0 and found[at - 1].kind == VERB
     while end + 1 < len(found) and (step := _joiner(found, end)):
         item = found[end + step]
-        if item.kind not in (NAME, NOUN) or not _alike(found[at], item) or _own_clause(found, at, end + step):
+        if item.kind not in (NAME, NOUN) or not _alike(found[at], item, served) or _own_clause(found, at, end + step):
             break
         closed = closed or step == 2 or found[end].low in cues("joiner")
         last, end = end + step, end + step + 1
@@ -47,12 +49,13 @@ def _joiner(found: list[Element], at: int) -> int:
     return 2 if found[at + 1].low in cues("joiner") and at + 2 < len(found) else 1
 
 
-def _alike(first: Element, other: Element) -> bool:
-    """Whether two things can stand in one list: a person and a tool cannot."""
+def _alike(first: Element, other: Element, served: bool) -> bool:
+    """Whether two things can stand in one list: a person and a tool cannot, a firm whose service is used can."""
     ours, theirs = first.names[0].options, other.names[0].options
     if not ours or not theirs:
         return not ("Person" in ours[:1] or "Person" in theirs[:1]) or first.kind == other.kind == NAME
-    return bool(set(ours) & set(theirs)) or (ours[0] in _TECHNICAL and theirs[0] in _TECHNICAL)
+    kinds = _SERVED if served else _TECHNICAL
+    return bool(set(ours) & set(theirs)) or (ours[0] in kinds and theirs[0] in kinds)
 
 
 def _firm(element: Element) -> bool:
