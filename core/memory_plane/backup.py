@@ -21,7 +21,7 @@ from sqlalchemy import URL
 from memory_plane import schema
 from memory_plane.database import Database
 from memory_plane.errors import MemoryPlaneError, StoreError
-from memory_plane.sqlite_files import read_only
+from memory_plane.sqlite_files import opened
 from memory_plane.store import feed, log
 
 if TYPE_CHECKING:
@@ -291,12 +291,14 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise MemoryPlaneError(f"{path}: {'is no file' if path.exists() else 'does not exist'}")
     try:
-        with closing(sqlite3.connect(read_only(path), uri=True)) as connection:
+        with opened(path) as connection:
             yield connection
     except sqlite3.DatabaseError as error:
         known = isinstance(error, sqlite3.OperationalError) or "malformed" in str(error)
         reason = f"cannot be read: {error}" if known else "is no database"
         raise StoreError(f"{path}: {reason}") from None
+    except OSError as error:
+        raise MemoryPlaneError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _to_disk(path: Path) -> None:

@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 _VERSIONS, _WRITE_AHEAD = slice(18, 20), b"\x02\x02"
 
 
-def read_only(path: Path) -> str:
-    """Return the URI under which SQLite reads a file and leaves nothing beside it.
+@contextmanager
+def opened(path: Path, *, patience: float = 5.0) -> Iterator[sqlite3.Connection]:
+    """Open a database to read what is in it and in its log, and leave nothing beside it.
 
-    A database that writes ahead gets a log and an index of it from any reader that finds none. Where there is no log
-    all is in the file and nobody has it open, so that it can be read without. See https://sqlite.org/wal.html#readonly.
+    `patience` is how many seconds a lock is waited for. Raise `sqlite3.Error`, as for one that is locked also where it
+    was written to so that what was read may be torn, and `OSError` for a file that cannot be opened.
     """
-    with path.open("rb") as file:
-        writes_ahead = file.read(20)[_VERSIONS] == _WRITE_AHEAD
-    at_rest = writes_ahead and not path.with_name(f"{path.name}-wal").exists()
-    return f"{path.absolute().as_uri()}?{'immutable=1' if at_rest else 'mode=ro'}"
+    file = path.resolve(strict=True)  # the log lies beside what a link leads to
+    if not file.is_file():
+        raise sqlite3.DatabaseError("it is no file")
+    with _readable(file) as (uri, shared):
+        before = _state(file)
+        with closing(sqlite3.connect(uri, uri=True, timeout=patience)) as connection:
+            yield connection
+        if not shared and _state(file) != before:
+            error = sqlite3.OperationalError("it was written to while it was read")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+
+
+@contextmanager
+def _readable(file: Path) -> Iterator[tuple[str, bool]]:
+    """Yield the URI to read a database by, and whether those who write to it know of the reader.
+
+    A database that writes ahead gets an index of its log from any reader that finds none. Where there is no log either,
+    all is in the file and nobody has it open, so that it can be read without; a log that was left is read in a copy.
+    See https://sqlite.org/wal.html#readonly.
+    """
+    log, index = (file.with_name(f"{file.name}-{end}") for end in ("wal", "shm"))
+    if not _writes_ahead(file) or index.exists():
+        yield f"{file.as_uri()}?mode=ro", True
+    elif not log.exists() or not log.stat().st_size:
+        yield f"{file.as_uri()}?immutable=1", False
+    else:
+        with TemporaryDirectory() as folder:
+            for one in (file, log):
+                shutil.copyfile(one, Path(folder, one.name))
+            yield f"{Path(folder, file.name).as_uri()}?mode=ro", False
+
+
+def _writes_ahead(file: Path) -> bool:
+    with file.open("rb") as stream:
+        return stream.read(20)[_VERSIONS] == _WRITE_AHEAD
+
+
+def _state(file: Path) -> tuple[int, ...]:
+    found = file.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from memory_plane.importers.graph_facts import key_of, listed
 from memory_plane.importers.item import Entry, Kind, Skipped, fact, short
 from memory_plane.importers.times import moment
 from memory_plane.operations import iso
-from memory_plane.sqlite_files import read_only
+from memory_plane.sqlite_files import opened
 from memory_plane.types import Operation
 
 AGENT = "memory-graph"
@@ -39,7 +39,7 @@ def found(files: Files) -> bool:
     path = _file(files)
     if path is None:
         return False
-    with closing(_open(path)) as connection:
+    with _opened(path) as connection:
         return {"entities", "relationships"} <= _names(connection)
 
 
@@ -49,13 +49,10 @@ def entries(files: Files, zone: tzinfo | None) -> Iterator[Entry]:
     if path is None:
         return
     at = files.changed(files.names[0])
-    with closing(_open(path)) as connection:
-        try:
-            for entity in connection.execute("SELECT * FROM entities ORDER BY created_at, id"):
-                relations = connection.execute(_RELATIONS, (entity["id"],)).fetchall()
-                yield Entry(short(str(entity["name"])), partial(_operations, dict(entity), [*map(dict, relations)], at))
-        except sqlite3.Error as error:
-            raise MemoryPlaneError(f"{str(path)!r} cannot be read: {error}") from None
+    with _opened(path) as connection:
+        for entity in connection.execute("SELECT * FROM entities ORDER BY created_at, id"):
+            relations = connection.execute(_RELATIONS, (entity["id"],)).fetchall()
+            yield Entry(short(str(entity["name"])), partial(_operations, dict(entity), [*map(dict, relations)], at))
 
 
 def _file(files: Files) -> Path | None:
@@ -66,19 +63,14 @@ def _file(files: Files) -> Path | None:
         return path if stream.read(len(_MAGIC)) == _MAGIC else None
 
 
-def _open(path: Path) -> sqlite3.Connection:
-    """Open it for reading alone; one whose folder takes no files beside it is read as if nobody wrote to it."""
-    for uri in (read_only(path), f"{path.absolute().as_uri()}?immutable=1"):
-        connection = sqlite3.connect(uri, uri=True)
-        try:
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        with opened(path) as connection:
             connection.row_factory = sqlite3.Row
-            _names(connection)
-        except sqlite3.Error as error:
-            connection.close()
-            reason = error
-        else:
-            return connection
-    raise MemoryPlaneError(f"{str(path)!r} cannot be read: {reason}")
+            yield connection
+    except sqlite3.Error as error:
+        raise MemoryPlaneError(f"{str(path)!r} cannot be read: {error}") from None
 
 
 def _names(connection: sqlite3.Connection) -> set[str]:

@@ -171,6 +171,11 @@ def test_file_that_is_no_database_holds_nothing(antigravity: Antigravity, conten
     assert read(antigravity.app()) == {}
 
 
+def test_file_that_vanishes_holds_nothing(antigravity: Antigravity, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(summaries, "summaries", lambda app: app / "gone.db")
+    assert summaries.read(antigravity.app()) == {}
+
+
 def test_table_without_ids_holds_nothing(antigravity: Antigravity) -> None:
     with closing(sqlite3.connect(antigravity.database())) as database, database:
         database.execute("CREATE TABLE conversation_summaries (title)")

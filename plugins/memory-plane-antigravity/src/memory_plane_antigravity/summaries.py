@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memory_plane.sqlite_files import read_only
+from memory_plane.sqlite_files import opened
 from memory_plane_antigravity.places import summaries
 from memory_plane_antigravity.values import moment, number, parsed, text, truth
 
@@ -69,10 +68,10 @@ def read(app: Path, id: str | None = None) -> dict[str, Summary] | None:
     if path is None:
         return {}
     try:
-        with closing(sqlite3.connect(read_only(path), uri=True, timeout=_PATIENCE)) as database:
+        with opened(path, patience=_PATIENCE) as database:
             database.row_factory = sqlite3.Row
             return {one.id: one for row in _rows(database, id) if (one := _summary(dict(row))).id}
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY:
             return None
         logger.info("%s cannot be read: %s", path, error)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memory_plane.sqlite_files import read_only
+from memory_plane.sqlite_files import opened
 from memory_plane.types import EPOCH
 from memory_plane_muse.message import Message, clean
 from memory_plane_muse.typedstream import text_of
@@ -52,7 +51,9 @@ def read(path: Path, place: Place, since: datetime, limit: int) -> tuple[list[Me
     Raise `Unreadable` where the file cannot be opened or is not of Messages.
     """
     try:
-        with closing(_open(path)) as connection:
+        with opened(path, patience=1.0) as connection:
+            connection.row_factory, connection.isolation_level = sqlite3.Row, None
+            connection.execute("BEGIN")  # one moment of it
             return _Reader(connection, since, limit).read(place)
     except FileNotFoundError:
         raise Unreadable(f"{str(path)!r} does not exist; correct plugin.muse.chat_db") from None
@@ -70,18 +71,6 @@ def apple_time(value: object) -> datetime | None:
         return _APPLE + timedelta(seconds=value)
     except OverflowError:
         return None
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(read_only(path), uri=True, timeout=1.0, isolation_level=None)
-    connection.row_factory = sqlite3.Row
-    try:
-        connection.execute("BEGIN")  # one moment of it
-        connection.execute("SELECT count(*) FROM sqlite_master")
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
 
 
 class _Reader:
