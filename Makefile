@@ -16,7 +16,7 @@ RUN_STAMP := $(VENV)/run.$(HERE).stamp
 DEV_STAMP := $(VENV)/dev.$(HERE).stamp
 ARGS ?=
 
-.PHONY: help run test drill check format test-clients bench constraints clean
+.PHONY: help run dev test drill check format clients test-clients bench constraints clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,11 +26,14 @@ help:
 	@echo "make format        let ruff rewrite what it can"
 	@echo "make drill         the drills at full length, some ten minutes (ARGS= goes to pytest)"
 	@echo "make test-clients  turns of the real Claude Code, Codex, Gemini CLI, Grok, OpenClaw, OpenCode and Goose; MCP's conformance"
+	@echo "make assets        copy the pages' scripts by others out of npm packages, in the versions of their package.json"
 	@echo "make bench         the table of docs/performance.md (needs PEERBENCH=path of the harness)"
 	@echo "make constraints   write constraints.txt anew, from the newest versions that fit"
 
 run: $(RUN_STAMP)
 	@$(PY) -m memory_plane up
+
+dev: $(DEV_STAMP)
 
 # The tests start hundreds of processes; without its bytecode each would compile the whole of Memory Plane.
 test drill: export PYTHONDONTWRITEBYTECODE :=
@@ -55,8 +58,11 @@ drill: $(DEV_STAMP)
 
 CLIENT_TESTS := real_clients real_turns codex_turns goose_turns grok_turns instinct_turns conformance mermaid
 # Most systems carry a Node.js older than 22; the wheel of it needs no root and no second package manager.
-test-clients: export PATH := $(CURDIR)/.clients/node/bin:$(PATH)
-test-clients: $(DEV_STAMP)
+clients test-clients: export PATH := $(CURDIR)/.clients/node/bin:$(PATH)
+test-clients: clients
+	$(PY) -m pytest $(CLIENT_TESTS:%=tests/clients/%.py) $(ARGS)
+
+clients: $(DEV_STAMP)
 	mkdir -p .clients
 	@npm --version >/dev/null 2>&1 && node -e 'process.exit(parseInt(process.versions.node) < 22 ? 1 : 0)' \
 		|| { echo "installing Node.js into .clients, once"; $(PY) -m venv .clients/node \
@@ -65,7 +71,13 @@ test-clients: $(DEV_STAMP)
 	cp tests/clients/package.json .clients/package.json
 	test -f .clients/installed || npm install --prefix .clients --no-package-lock --no-audit --no-fund --loglevel=error
 	touch .clients/installed
-	$(PY) -m pytest $(CLIENT_TESTS:%=tests/clients/%.py) $(ARGS)
+
+ASSETS := core/memory_plane/surfaces/web/assets/vendor
+assets: $(PY)
+	mkdir -p .clients/assets
+	cp $(ASSETS)/package.json .clients/assets/
+	npm install --prefix .clients/assets --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
+	$(PY) .ci/assets.py .clients/assets/node_modules
 
 bench: $(DEV_STAMP)
 	$(PY) tests/benchmarks/peers.py $(ARGS)
