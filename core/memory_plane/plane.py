@@ -490,7 +490,7 @@ class Plane(Writes, GraphReads, Judgements):
                 edges=stats.rows(connection, models.graph_edges),
                 waiting=enrichment.depth(connection),
                 spooled=len(spool.waiting(self.home)),
-                failures=self._failures(),
+                failures=self.failures(),
                 agents=state.writers(connection),
                 purging=len(forgetting.waiting(connection)),
                 queued=queued,
@@ -498,8 +498,8 @@ class Plane(Writes, GraphReads, Judgements):
                 dead=dead,
             )
 
-    def _failures(self) -> tuple[str, ...]:
-        """Tell the latest failure of each plugin, also those that other processes saw."""
+    def failures(self) -> tuple[str, ...]:
+        """Return the latest failure of each plugin, also those that other processes saw."""
         if "plugins" in vars(self):
             return tuple(str(info.failure) for info in self.plugins.infos() if info.failure is not None)
         return tuple(map(str, FailureLog(self.home / "failures.jsonl").latest().values()))

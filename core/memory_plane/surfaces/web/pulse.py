@@ -87,7 +87,7 @@ def _shown(plane: Plane, given: Mapping[str, str], zone: tzinfo | None) -> dict[
         "wrong": wrong,
         "kinds": KINDS,
         "origins": ORIGINS,
-        "failures": plane.status().failures,
+        "failures": plane.failures(),
     }
 
 
