@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from queue import Queue
 from threading import Thread
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -16,9 +17,10 @@ import pytest
 import uvicorn
 
 from memory_plane import Plane
-from memory_plane.access import agent_token
+from memory_plane.access import agent_token, session
 from memory_plane.surfaces import events
 from memory_plane.surfaces.api import create_app
+from memory_plane.surfaces.web.door import COOKIE
 
 if TYPE_CHECKING:
     from memory_plane.testing import MakePlane
@@ -103,6 +105,45 @@ def test_each_operation_is_told_without_its_text(hub: Live, plane: Plane) -> Non
         told = next(stream)
         assert (told["id"], told["data"]["op"], told["data"]["target"]) == (resolved.id, "resolve", posted.id)
         assert "pelican" not in str(told)
+
+
+@contextmanager
+def calls(hub: Live) -> Iterator[Stream]:
+    cookie = session(TOKEN, int(time()) + SECONDS)
+    with hub.events("/live", authorization="", cookie=f"{COOKIE}={cookie}") as stream:
+        yield stream
+
+
+def test_page_is_called_to_look_anew_when_the_memory_changes(hub: Live, plane: Plane, make_plane: MakePlane) -> None:
+    other = make_plane()
+    with calls(hub) as stream:
+        assert next(stream) == {"data": {}}
+        plane.post("the pelican is in the attic", agent="muse")
+        assert next(stream) == {"data": {}}
+        other.post("the pelican flew away", agent="grok")
+        assert next(stream) == {"data": {}}
+
+
+def test_many_writes_are_few_calls_and_the_last_of_them_is_not_lost(hub: Live, plane: Plane) -> None:
+    heard: Queue[float] = Queue()
+
+    def listen(stream: Stream) -> None:
+        with suppress(httpx.HTTPError):  # the hub ends
+            for _ in stream:
+                heard.put(monotonic())
+
+    with calls(hub) as stream:
+        reader = Thread(target=listen, args=(stream,))
+        reader.start()
+        began = heard.get(timeout=SECONDS)
+        for number in range(100):
+            plane.post(f"pelican {number}", agent="muse")
+        last, times = monotonic(), [began]
+        while times[-1] < last:  # a call after the last write shows all of them
+            times.append(heard.get(timeout=SECONDS))
+        hub.app.state.end_streams()
+        reader.join(SECONDS)
+    assert len(times) <= (times[-1] - began) / events.PAUSE + 2
 
 
 def test_what_another_process_writes_is_told(hub: Live, make_plane: MakePlane) -> None:

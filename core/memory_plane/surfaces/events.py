@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import logging
 from asyncio import AbstractEventLoop, get_running_loop
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, suppress
 from dataclasses import asdict
 from typing import Annotated, Any
 from uuid import UUID
@@ -35,6 +35,10 @@ EVERY = 0.5
 """Seconds between two looks for what other processes wrote; what this one writes is told at once."""
 KEEP_ALIVE = 15.0
 """Seconds of silence after which a comment is sent, and the token looked at again."""
+STILL_HERE = ": still here\n\n"
+CHANGED = "data: {}\n\n"
+PAUSE = 0.25
+"""Seconds between two calls to look anew: a batch of a thousand writes is one."""
 BATCH = 200
 START = "start"
 """The position before the first operation."""
@@ -83,31 +87,63 @@ class Feed:
 
         Raise 503 where too many are open, `StoreError` where the memory cannot be read.
         """
+        self._check_room()
+        row, first = await anyio.to_thread.run_sync(self._start, since)
+        return self._counted(self._stream(row, first, still_open))
+
+    def calls(self, still_open: Callable[[], bool]) -> AsyncIterator[str]:
+        """Return a stream that only says, at most every `PAUSE` seconds, that the memory has changed.
+
+        Raise 503 where too many are open.
+        """
+        self._check_room()
+        return self._counted(self._calls(still_open))
+
+    def _check_room(self) -> None:
         if self._streams >= STREAMS or self._ended:
             raise HTTPException(503, f"{STREAMS} streams are open already; close one", {"retry-after": "5"})
-        row, first = await anyio.to_thread.run_sync(self._start, since)
-        return self._stream(row, first, still_open)
 
-    async def _stream(self, row: int, first: str, still_open: Callable[[], bool]) -> AsyncIterator[str]:
+    async def _counted(self, stream: AsyncGenerator[str]) -> AsyncIterator[str]:
         # Counted here, where it is certain to be counted off again; who opened meanwhile may have been one too many.
         if self._streams >= STREAMS:
             return
         self._streams += 1
         try:
-            yield first
-            while not self._ended and still_open():
-                changed = self._changed  # taken before the look, so that nothing is missed after it
-                batch = await anyio.to_thread.run_sync(self._after, row)
-                for _, headline in batch:
-                    yield _event("operation", headline.id, _told(headline))
-                row = batch[-1][0] if batch else row
-                if len(batch) < BATCH and not self._ended:
-                    with anyio.move_on_after(KEEP_ALIVE) as waited:
-                        await changed.wait()
-                    if waited.cancelled_caught:
-                        yield ": still here\n\n"
+            async with aclosing(stream):
+                async for event in stream:
+                    yield event
         finally:
             self._streams -= 1
+
+    async def _stream(self, row: int, first: str, still_open: Callable[[], bool]) -> AsyncGenerator[str]:
+        yield first
+        while not self._ended and still_open():
+            changed = self._changed  # taken before the look, so that nothing is missed after it
+            batch = await anyio.to_thread.run_sync(self._after, row)
+            for _, headline in batch:
+                yield _event("operation", headline.id, _told(headline))
+            row = batch[-1][0] if batch else row
+            if len(batch) < BATCH and await self._is_quiet(changed):
+                yield STILL_HERE
+
+    async def _calls(self, still_open: Callable[[], bool]) -> AsyncGenerator[str]:
+        changed = self._changed
+        yield CHANGED
+        while not self._ended and still_open():
+            if await self._is_quiet(changed):
+                yield STILL_HERE
+            elif not self._ended:
+                changed = self._changed  # set by what comes from here on, also while we pause
+                yield CHANGED
+                await anyio.sleep(PAUSE)
+
+    async def _is_quiet(self, changed: anyio.Event) -> bool:
+        """Wait for a change; tell whether there was none for so long that the reader should hear from us."""
+        if self._ended:
+            return False
+        with anyio.move_on_after(KEEP_ALIVE) as waited:
+            await changed.wait()
+        return waited.cancelled_caught
 
     def _start(self, since: str | None) -> tuple[int, str]:
         """Return the row to go on after, and what the stream begins with."""

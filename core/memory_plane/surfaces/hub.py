@@ -270,6 +270,8 @@ Or one by hand (NAME is the name it writes under, such as claude-code, grok or c
   any, by HTTP    {url}/mcp/NAME   with the header  Authorization: Bearer <token>
                   the token is in {token_path(home)}
 
+See what they do: {command} open
+
 Stop with Ctrl-C, or from elsewhere with: memory-plane down
 """
 
