@@ -15,9 +15,10 @@ from starlette.routing import Route
 from memory_plane.errors import Refused
 from memory_plane.plane import Plane
 from memory_plane.recall import stream
+from memory_plane.surfaces.web.acting import place_in, placed
 from memory_plane.surfaces.web.frame import Frame, form
 from memory_plane.types import KINDS, Receipt
-from memory_plane.writes import PERSON, moment
+from memory_plane.writes import PERSON
 
 STREAM, ITEMS = 40, 100
 """How many thoughts and open items the page shows at a time."""
@@ -72,17 +73,18 @@ def _shown(plane: Plane, given: Mapping[str, str], zone: tzinfo | None) -> dict[
     filters = {name: given.get(name, "").strip() for name in FILTERS}
     wrong = ""
     try:
-        wanted = _wanted(filters, given.get("before", ""), zone)
+        wanted = _wanted(filters, place_in(given), zone)
     except Refused as error:
         wrong, wanted = str(error), stream.Wanted()
     with plane.snapshot() as snapshot, plane.database.reading() as connection:
         pulse, page = snapshot.pulse(), stream.page(connection, wanted, STREAM)
-    older = f"{page.older[0].isoformat()} {page.older[1]}" if page.older is not None else None
     return {
         "pulse": pulse,
+        "agents": [beat for beat in pulse.heartbeats if beat.agent != PERSON],
+        "said": {thought.agent: thought for thought in reversed(pulse.thoughts)},
         "items": plane.items(limit=ITEMS),
         "thoughts": page.thoughts,
-        "older": older,
+        "older": placed(page.older),
         "filters": filters,
         "wrong": wrong,
         "kinds": KINDS,
@@ -91,9 +93,7 @@ def _shown(plane: Plane, given: Mapping[str, str], zone: tzinfo | None) -> dict[
     }
 
 
-def _wanted(filters: Mapping[str, str], before: str, zone: tzinfo | None) -> stream.Wanted:
-    at, _, id = before.partition(" ")
-    place = moment("before", at) if at else None
+def _wanted(filters: Mapping[str, str], before: tuple[datetime, str] | None, zone: tzinfo | None) -> stream.Wanted:
     return stream.Wanted(
         agent=filters["agent"] or None,
         kind=filters["kind"] or None,
@@ -102,7 +102,7 @@ def _wanted(filters: Mapping[str, str], before: str, zone: tzinfo | None) -> str
         about=filters["about"] or None,
         since=day("since", filters["since"], zone) if filters["since"] else None,
         until=day("until", filters["until"], zone) if filters["until"] else None,
-        before=None if place is None else (place, id),
+        before=before,
     )
 
 
