@@ -108,6 +108,26 @@ def gate(untouched: Plane) -> Iterator[TestClient]:
         yield client
 
 
+@pytest.fixture
+def signed_in() -> Iterator[Callable[[Plane], TestClient]]:
+    """Give `signed_in(plane)`: a browser that came in to the pages of a hub by its link; it sends what forms send."""
+    from starlette.testclient import TestClient
+
+    from memory_plane.surfaces.api import create_app
+
+    url, token = "http://127.0.0.1:8788", "t" * 43
+    with ExitStack() as opened:
+
+        def enter(plane: Plane) -> TestClient:
+            app = create_app(plane, token=token, port=8788)
+            client = opened.enter_context(TestClient(app, base_url=url, headers={"origin": url}))
+            made = client.post("/api/sign-in", json={}, headers={"authorization": f"Bearer {token}"})
+            client.get(made.json()["path"])
+            return client
+
+        yield enter
+
+
 @pytest.fixture(scope="module")
 def open_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Plane]]:
     """Give `open_plane(*plugins)`: a memory for all examples of a property; its pages are made at the end alone."""
