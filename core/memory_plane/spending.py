@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
@@ -18,6 +20,22 @@ if TYPE_CHECKING:
 FILE = "spending.json"
 _WAIT = 5.0
 _LARGEST = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """How many tokens went today, and how many may; `cap` is None where the file is of an older version."""
+
+    tokens: int
+    cap: int | None
+
+
+def spent(folder: Path, now: datetime) -> Spent | None:
+    """Return what the plugin of a folder spent on the day of a time; None where it never spent anything."""
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        said = json.loads((folder / FILE).read_text("utf-8")[:_LARGEST])
+        return Spent(int(said["tokens"]) if said["day"] == now.date().isoformat() else 0, said.get("cap"))
+    return None
 
 
 def _now() -> datetime:
@@ -93,5 +111,5 @@ class Spending:
         draft = self._folder / f".{FILE}.draft"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump({"day": day, "tokens": tokens}, file)
+            json.dump({"day": day, "tokens": tokens, "cap": self.cap}, file)
         draft.replace(self._folder / FILE)

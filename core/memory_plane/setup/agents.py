@@ -25,10 +25,13 @@ def known(home: Path, plugins: PluginManager) -> list[str]:
     return list(dict.fromkeys((*declared, *manifest.load(home).agents)))
 
 
-def examine(home: Path, plugins: PluginManager, *, ask: bool = False, only: Collection[str] = ()) -> Iterator[Finding]:
+def examine(
+    home: Path, plugins: PluginManager, *, ask: bool = False, only: Collection[str] = (), start: bool = True
+) -> Iterator[Finding]:
     """Look at every agent that is here or was set up, or at those with the ids in `only`.
 
     To `ask` an agent is to start its program, which may write files of its own; side by side, since some take seconds.
+    Unless programs may be `start`ed, what no file tells is left out.
     """
     held = manifest.load(home)
     declared = {one.agent: one for _, one in plugins.integrate(Machine.here(home))}
@@ -40,11 +43,11 @@ def examine(home: Path, plugins: PluginManager, *, ask: bool = False, only: Coll
         one for one in declared.values() if (one.agent in only if only else one.found or one.agent in held.agents)
     ]
     with seen.undisturbed(home), ThreadPoolExecutor(max_workers=8) as pool:
-        for found in pool.map(lambda one: list(_agent(one, held, home, ask=ask)), looked_at):
+        for found in pool.map(lambda one: list(_agent(one, held, home, ask=ask, start=start)), looked_at):
             yield from found
 
 
-def _agent(integration: Integration, held: Manifest, home: Path, *, ask: bool) -> Iterator[Finding]:
+def _agent(integration: Integration, held: Manifest, home: Path, *, ask: bool, start: bool) -> Iterator[Finding]:
     what, agent = f"agent {integration.agent}", integration.agent
     last = seen.last(home, agent)
     if not integration.edits and not integration.checks:
@@ -65,24 +68,32 @@ def _agent(integration: Integration, held: Manifest, home: Path, *, ask: bool) -
         detail = f"{integration.name} is gone from this machine"
         yield Finding(what=what, state="wrong", detail=detail, remedy=f"memory-plane uninstall {agent}")
         return
-    complaints = list(_complaints(integration, ask=ask))
+    complaints = list(_complaints(integration, ask=ask, start=start))
     for detail, remedy in complaints:
         yield Finding(what=what, state="wrong", detail=detail, remedy=remedy)
     if not complaints:
         yield _heard(integration, last)
 
 
-def _complaints(integration: Integration, *, ask: bool) -> Iterator[tuple[str, str]]:
+def _complaints(integration: Integration, *, ask: bool, start: bool) -> Iterator[tuple[str, str]]:
     """Yield what does not stand as it was written, what the agent does not see, and what cannot be read."""
     again = f"memory-plane setup {integration.agent}"
-    looked_at = [
-        one for one in (*integration.edits, *integration.checks) if ask or not isinstance(one, Check) or one.harmless
-    ]
+    looked_at = [one for one in (*integration.edits, *integration.checks) if _is_looked_at(one, ask=ask, start=start)]
     with ThreadPoolExecutor(max_workers=max(1, len(looked_at))) as pool:
         for one, complaint in zip(looked_at, pool.map(_complaint, looked_at), strict=True):
             if complaint:
                 what = str(one.path) if isinstance(one, edits.FileEdit) else one.what
                 yield f"{what}: {complaint}", one.remedy if isinstance(one, Check | Access) else again
+
+
+def _is_looked_at(one: Edit | Check | Access, *, ask: bool, start: bool) -> bool:
+    match one:
+        case Check():
+            return start and (ask or one.harmless)
+        case Call():
+            return start or bool(one.sets)  # what it sets stands in a file
+        case _:
+            return True
 
 
 def _complaint(one: Edit | Check | Access) -> str:

@@ -29,11 +29,12 @@ LONG = timedelta(minutes=5)
 
 
 def examine(
-    settings: Settings, plugins: PluginManager, *, ask: bool = False, only: Collection[str] = ()
+    settings: Settings, plugins: PluginManager, *, ask: bool = False, only: Collection[str] = (), start: bool = True
 ) -> Iterator[Finding]:
     """Look at everything that this machine can tell by itself; nothing is changed, and nothing raises.
 
-    To `ask` the agents is to start their programs too; with `only` these agents are looked at, and nothing else.
+    To `ask` the agents is to start their programs too; with `only` these agents are looked at, and nothing else. Unless
+    programs may be `start`ed, what no file tells is left out.
     """
     now = datetime.now(UTC)
     looks: tuple[tuple[str, Callable[[], Iterator[Finding]]], ...] = (
@@ -44,7 +45,7 @@ def examine(
         ("spool", lambda: _spool(settings.home, plugins, now)),
         ("sync", lambda: _sync(settings)),
         ("plugins", lambda: _plugins(plugins)),
-        ("agents", lambda: agents.examine(settings.home, plugins, ask=ask, only=only)),
+        ("agents", lambda: agents.examine(settings.home, plugins, ask=ask, only=only, start=start)),
     )
     for what, look in looks[-1:] if only else looks:
         try:
