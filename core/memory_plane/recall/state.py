@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -164,6 +164,12 @@ def items(
 def _items_by(*filters: str) -> Prepared:
     columns = {"agent": _thoughts.c.agent, "to": func.lower(_items.c.addressee)}
     return Prepared(_open.where(*(columns[name] == bindparam(name) for name in filters)))
+
+
+def items_of(connection: Connection, now: datetime, names: Collection[str], limit: int) -> tuple[OpenItem, ...]:
+    """Return the open items that somebody of these names (in lower case) owes or is to have, as `items` orders them."""
+    ends = [func.lower(column).in_(names) for column in (_items.c.owner, _items.c.addressee)]
+    return tuple(map(open_item, connection.execute(_open.where(or_(*ends)), {"now": now, "limit": limit})))
 
 
 def items_total(connection: Connection, now: datetime) -> int:

@@ -35,6 +35,7 @@ PAGES = (
     ("/", "Pulse"),
     ("/search", "Search"),
     ("/graph", "Graph"),
+    ("/nodes", "People"),
     ("/facts", "Facts"),
     ("/review", "Review"),
     ("/doctor", "Health"),

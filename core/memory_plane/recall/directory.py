@@ -1,0 +1,65 @@
+"""Which nodes there are: those that were found last, and those that the newest edges join most often."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, and_, or_, select
+
+from memory_plane import models
+from memory_plane.errors import Refused
+from memory_plane.recall import graph
+from memory_plane.types import Node
+
+LATELY = 2_000
+"""How many of the newest edges are counted: all of them would cost more with every memory."""
+
+_nodes, _edges = models.graph_nodes, models.graph_edges
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """Nodes in their order, how many of the newest edges each has where that was asked, and where it goes on."""
+
+    nodes: tuple[Node, ...]
+    links: tuple[int, ...] = ()
+    older: str | None = None
+
+
+def newest(connection: Connection, kind: str | None, before: str | None, limit: int) -> Listed:
+    """Return nodes, of one type if that is given, the last found first, behind the one with the id `before`."""
+    where: list[ColumnElement[bool]] = [] if kind is None else [_nodes.c.type == kind]
+    order = (_nodes.c.key.desc(),) if kind is None else (_nodes.c.founded_at.desc(), _nodes.c.key.desc())
+    if before is not None:
+        where.append(_behind(connection, kind, before))
+    keys = list(connection.execute(select(_nodes.c.key).where(*where).order_by(*order).limit(limit + 1)).scalars())
+    found = graph.nodes(connection, keys[:limit])
+    shown = tuple(found[key] for key in keys[:limit])
+    return Listed(nodes=shown, older=shown[-1].id if len(keys) > limit else None)
+
+
+def most_linked(connection: Connection, kind: str | None, limit: int) -> Listed:
+    """Return the nodes, of one type if that is given, at most ends of the newest edges."""
+    recent = select(_edges.c.source, _edges.c.target).order_by(_edges.c.known_since.desc()).limit(LATELY)
+    counts = Counter(end for row in connection.execute(recent) for end in row)
+    if kind is not None:
+        fitting = set(
+            connection.execute(select(_nodes.c.key).where(_nodes.c.key.in_(counts), _nodes.c.type == kind)).scalars()
+        )
+        counts = Counter({key: count for key, count in counts.items() if key in fitting})
+    best = sorted(counts, key=lambda key: (-counts[key], key))[:limit]
+    found = graph.nodes(connection, best)
+    return Listed(nodes=tuple(found[key] for key in best), links=tuple(counts[key] for key in best))
+
+
+def _behind(connection: Connection, kind: str | None, id: str) -> ColumnElement[bool]:
+    """Return what comes after a node in the order of `newest`."""
+    keys = graph.find(connection, id)
+    place = connection.execute(select(_nodes.c.key, _nodes.c.founded_at).where(_nodes.c.key.in_(keys))).first()
+    if place is None:
+        raise Refused(f"before: no node here has the id {id}")
+    if kind is None:
+        return _nodes.c.key < int(place.key)
+    same = and_(_nodes.c.founded_at == place.founded_at, _nodes.c.key < place.key)
+    return or_(_nodes.c.founded_at < place.founded_at, same)

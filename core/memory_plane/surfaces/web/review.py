@@ -1,0 +1,71 @@
+"""What a person is asked to judge: pairs that may be one, what was judged, and words of others that are held back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from memory_plane.plane import Plane
+from memory_plane.recall import records
+from memory_plane.surfaces.web.acting import Given, id_in, shows
+from memory_plane.surfaces.web.frame import Frame, form
+from memory_plane.types import Node, Review
+
+PAIRS, VERDICTS, HELD = 20, 20, 40
+"""How many pairs, verdicts and held memories the page shows at a time."""
+LATER = "memory_plane_later"
+"""The cookie that holds what was put off, until the browser is closed."""
+MOST_LATER = 60
+
+
+def review(plane: Plane, frame: Frame) -> list[Route]:
+    """Return the page, and where a pair is put off."""
+
+    def page(request: Request) -> Response:
+        later = request.cookies.get(LATER, "").split(".")
+        return frame.page(request, "review.html", **_shown(plane, request.query_params, later))
+
+    async def put_off(request: Request) -> Response:
+        given = await form(request)
+        later = [*request.cookies.get(LATER, "").split("."), _mark(given.get("one", ""), given.get("other", ""))]
+        response = RedirectResponse("/review", 303)
+        kept = ".".join(list(dict.fromkeys(filter(None, later)))[-MOST_LATER:])
+        response.set_cookie(LATER, kept, httponly=True, samesite="strict")
+        return response
+
+    return [shows(frame, "/review", page), Route("/review", put_off, methods=["POST"])]
+
+
+def _shown(plane: Plane, given: Given, later: Sequence[str]) -> dict[str, Any]:
+    pairs = plane.reviews(limit=PAIRS + len(later))
+    held = plane.held(limit=HELD + 1)
+    # Those that were put off come last, each kept in its place among the others.
+    pairs.sort(key=lambda one: _mark(one.one.id, one.other.id) in later)
+    with plane.database.reading() as connection:
+        said = records.memories(connection, [id for one in pairs[:PAIRS] for id in one.evidence])
+        verdicts = records.verdicts(connection, id_in(given, "before"), VERDICTS)
+    return {
+        "pairs": [(one, _join(one), _mark(one.one.id, one.other.id) in later) for one in pairs[:PAIRS]],
+        "more_pairs": len(pairs) > PAIRS,
+        "said": said,
+        "verdicts": verdicts,
+        "spoken_of": records.spoken_of,
+        "held": held[:HELD],
+        "more_held": len(held) > HELD,
+    }
+
+
+def _join(review: Review) -> tuple[Node, Node]:
+    """Return which node is merged into which: the one without a number, or with the shorter name, stands for both."""
+    into, node = sorted((review.one, review.other), key=lambda node: (len(node.slug), node.slug))
+    return node, into
+
+
+def _mark(one: str, other: str) -> str:
+    """Return a short mark of a pair, of which a cookie can hold many."""
+    return hashlib.sha256(" ".join(sorted((one, other))).encode()).hexdigest()[:10]

@@ -1,0 +1,92 @@
+"""One box for questions and words: the answer, the nodes that are called so, and the memories that fit best."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from memory_plane.plane import Plane
+from memory_plane.recall.lexical import WORD, telling
+from memory_plane.surfaces.web.acting import shows
+from memory_plane.surfaces.web.frame import Frame
+from memory_plane.surfaces.web.pulse import day
+from memory_plane.types import KINDS, Answer
+
+HITS, NODES = 20, 8
+"""How many memories and nodes the page shows at a time."""
+LONGEST = 500
+"""How many characters of a query are looked for."""
+FILTERS = ("agent", "kind", "project", "person", "since", "until")
+_ASKING = re.compile(
+    r"(who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|has|have|had|can|will)\b", re.IGNORECASE
+)
+
+Piece = tuple[str, bool]
+"""A piece of a text, and whether it is a word that was looked for."""
+
+
+def search(plane: Plane, frame: Frame) -> list[Route]:
+    """Return the page."""
+
+    def page(request: Request) -> Response:
+        return frame.page(request, "search.html", **_shown(plane, frame, request.query_params))
+
+    return [shows(frame, "/search", page)]
+
+
+def _shown(plane: Plane, frame: Frame, given: Mapping[str, str]) -> dict[str, Any]:
+    query = given.get("q", "").strip()[:LONGEST]
+    filters = {name: given.get(name, "").strip() for name in FILTERS}
+    first = not given.get("cursor")
+    found = None
+    if query:
+        found = plane.recall(
+            query,
+            agent=filters["agent"] or None,
+            kind=filters["kind"] or None,
+            project=filters["project"] or None,
+            person=filters["person"] or None,
+            since=day("since", filters["since"], frame.zone) if filters["since"] else None,
+            until=day("until", filters["until"], frame.zone) if filters["until"] else None,
+            limit=HITS,
+            cursor=given.get("cursor") or None,
+            explain=True,
+        )
+    return {
+        "q": query,
+        "filters": filters,
+        "answer": _answer(plane, query) if query and first else None,
+        "nodes": plane.search(query, limit=NODES) if query and first else [],
+        "found": found,
+        "pieces": lambda text: list(pieces(text, query)),
+        "kinds": (*KINDS, "fact"),
+    }
+
+
+def _answer(plane: Plane, query: str) -> Answer | None:
+    """Return what is known of a question; None for words that ask nothing."""
+    answer = plane.ask(query)
+    return answer if answer.known or asks(query) else None
+
+
+def asks(query: str) -> bool:
+    """Tell whether a query is a question by its looks."""
+    return query.endswith(("?", "？")) or (" " in query and _ASKING.match(query) is not None)
+
+
+def pieces(text: str, query: str) -> Iterator[Piece]:
+    """Yield a text in pieces, the words of a query apart from the rest, so that a page can mark them."""
+    words = sorted(telling(WORD.findall(query)), key=len, reverse=True)
+    if not words:
+        yield text, False
+        return
+    # A short word of Latin letters stands in many others: it is looked for at the beginning of words alone.
+    pattern = "|".join(rf"\b{word}" if word.isascii() else word for word in map(re.escape, words))
+    for number, piece in enumerate(re.split(f"({pattern})", text, flags=re.IGNORECASE)):
+        if piece:
+            yield piece, number % 2 == 1
