@@ -213,6 +213,27 @@ def test_file_that_an_agents_command_spoils_is_mended(
     assert tree(base) == before
 
 
+@pytest.mark.parametrize(
+    "held",
+    [None, b"{}", b"", b"{theme: 'dark', /* mine */ }\n", b'{"theme": "dark"}'],
+    ids=["none", "empty object", "empty", "JSON5", "JSON"],
+)
+def test_file_that_was_torn_is_whole_again_whatever_it_held(
+    run: Run, bird: BirdPlugin, base: Path, held: bytes | None, tree: Tree
+) -> None:
+    place = base / "state.json"
+    if held is not None:
+        place.write_bytes(held)
+    before = tree(base)
+    entry = Entry(path=place, pointer=("servers", "mp"), value={"command": "/mp"})
+    tears = shell("add", f"printf '{{\"servers\": ' > {shlex.quote(str(place))}; exit 1", "true", "false", place)
+    bird.edits = (replace(tears, asks=(), sets=(entry,)),)
+    result = run("setup", "--yes")
+    assert (result.exit_code, "could not be undone" in result.output) == (1, False)
+    assert tree(base) == before
+    assert run("doctor").exit_code == 0
+
+
 def test_calls_that_were_made_are_undone_to_the_byte_if_a_later_one_fails(
     run: Run, bird: BirdPlugin, base: Path, home: Path
 ) -> None:

@@ -208,13 +208,18 @@ def _undo_call(call: Call, as_left: set[Path]) -> None:
     except Kept as error:
         complaint = error
     finally:
-        for found in before:
-            now = files.look(found.place)
-            if found.data is not None and edits.is_lost(found.place, now.data, found.data):
-                files.write(now, found.data, found.mode)
+        _mend(before)
     # A command that has nothing more to take back may fail; where the agent's files tell, they have the last word.
     if complaint and (not call.sets or calls.is_left(call)):
         raise complaint
+
+
+def _mend(before: Iterable[Found]) -> None:
+    """Give files their bytes again that an agent's command has torn or emptied."""
+    for found in before:
+        now = files.look(found.place)
+        if edits.is_lost(found.place, now.data, found.data):
+            files.write(now, found.data, found.mode)
 
 
 def _give_back(record: Record) -> None:
@@ -268,6 +273,7 @@ def _run(planned: Plan, before: Sequence[Found], undo: list[Callable[[], None]],
 def _take_back(planned: Plan, before: Iterable[Found], left: Mapping[Path, str]) -> None:
     """Undo calls, and give each file that they touched its bytes again, unless somebody else has written there."""
     as_left = {place for place, seen in left.items() if digest(files.look(place).data) == seen}
+    _mend(before)
     giving = [partial(_give_back, one) for one in planned.records]
     complaints = list(_undone([*giving, *(partial(calls.undo, call) for call in planned.calls)]))
     for found in before:

@@ -21,9 +21,6 @@ from memory_plane.setup.pointers import MISSING, get, same
 
 _UNDONE = "is not done, or no longer"
 
-LARGEST_JSON5 = 64 * 1024
-"""Bytes of JSON5 that are read: its parser takes a second for some twenty thousand."""
-
 LINE = 200
 """Characters of a command in a message."""
 
@@ -59,7 +56,7 @@ def held(edit: Entry | Element, data: bytes | None) -> Any:
 
     An agent may add to our entry what it holds of its own: that is our entry.
     """
-    found = get(_load(edit.path, data or b""), edit.pointer)
+    found = get(formats.meant(edit.path, data or b""), edit.pointer)
     if isinstance(edit, Element):
         elements = found if isinstance(found, list) else ()
         return edit.value if any(same(one, edit.value) for one in elements) else MISSING
@@ -116,7 +113,7 @@ def tidied(path: Path, data: bytes | None, before: bytes | None, done: Iterable[
     That is what the calls name, and objects and arrays that were made for ours and are empty now.
     """
     try:
-        was = _load(path, before or b"")
+        was = formats.meant(path, before or b"")
     except Broken:
         return data
     for edit in (edit for call in done for edit in (*call.leaves, *call.sets) if edit.path == path):
@@ -128,7 +125,7 @@ def tidied(path: Path, data: bytes | None, before: bytes | None, done: Iterable[
 
 def _without_rest(edit: Entry | Element, data: bytes | None, was: Any) -> bytes | None:
     """Return the content without what stands at the edit's pointer, if it is empty, or all that an entry says."""
-    found = get(_load(edit.path, data or b""), edit.pointer)
+    found = get(formats.meant(edit.path, data or b""), edit.pointer)
     is_rest = found in ({}, []) or (isinstance(edit, Entry) and same(found, edit.value))
     if not is_rest or get(was, edit.pointer) is not MISSING:
         return data
@@ -153,21 +150,6 @@ def passes(check: Check) -> str:
     if code == 0 and check.shows in said:
         return ""
     return f"{_last(said)} ({_line(check.command)!r} does not show {check.shows!r})"
-
-
-def _load(path: Path, data: bytes) -> Any:
-    """Return what a file means that its agent edits by itself, in JSON5 too; raise `Broken`."""
-    import json5
-
-    try:
-        return formats.of(path).load(data)
-    except Broken as error:
-        try:
-            if len(data) <= LARGEST_JSON5:
-                return json5.loads(data.decode("utf-8-sig"))
-        except (ValueError, RecursionError):
-            pass
-        raise error from None
 
 
 def holds(found: Any, wanted: Any) -> bool:

@@ -120,16 +120,14 @@ def adds_nothing(path: Path, now: bytes | None, before: bytes | None) -> bool:
     return all(one.strip() in (before or b"") for one in _COMMENT.findall(now or b""))
 
 
-def is_lost(path: Path, now: bytes | None, before: bytes) -> bool:
-    """Tell whether a settings file that could be read holds nothing any more, or only half of it."""
-    form = formats.of(path)
+def is_lost(path: Path, now: bytes | None, before: bytes | None) -> bool:
+    """Tell whether a settings file that could be read holds only half of it, or nothing any more of what it held."""
     try:
-        if not form.load(before):
-            return False
+        held = formats.meant(path, before or b"")
     except Broken:
         return False
     try:
-        return not form.load(now or b"")
+        return not formats.meant(path, now or b"") and bool(held)
     except Broken:
         return True
 
