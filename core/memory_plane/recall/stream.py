@@ -42,10 +42,11 @@ class Page:
 
 def page(connection: Connection, wanted: Wanted, limit: int) -> Page:
     """Return a page of at most `limit` thoughts; fewer where `LOOKED_AT` had no more that are wanted."""
+    few, many = _naming(connection, wanted)
     looked = (
         select(_thoughts.c.seq, _thoughts.c.at, _log.c.id)
         .join(_log, _log.c.seq == _thoughts.c.seq)
-        .where(*_bounds(connection, wanted))
+        .where(*_bounds(wanted), *few)
         .order_by(_thoughts.c.at.desc(), _log.c.id.desc())
         .limit(LOOKED_AT)
         .subquery()
@@ -63,7 +64,7 @@ def page(connection: Connection, wanted: Wanted, limit: int) -> Page:
         )
         .join(looked, looked.c.seq == _thoughts.c.seq)
         .join(_log, _log.c.seq == _thoughts.c.seq)
-        .where(_thoughts.c.visible, *_equals(wanted))
+        .where(_thoughts.c.visible, *_equals(wanted), *many)
         .order_by(_thoughts.c.at.desc(), _log.c.id.desc())
         .limit(limit)
     )
@@ -75,7 +76,7 @@ def page(connection: Connection, wanted: Wanted, limit: int) -> Page:
     return Page(thoughts=found, older=(last.at, last.id) if last is not None and full else None)
 
 
-def _bounds(connection: Connection, wanted: Wanted) -> list[ColumnElement[bool]]:
+def _bounds(wanted: Wanted) -> list[ColumnElement[bool]]:
     """Return what an index can answer."""
     bounds: list[ColumnElement[bool]] = []
     if wanted.before is not None:
@@ -85,11 +86,17 @@ def _bounds(connection: Connection, wanted: Wanted) -> list[ColumnElement[bool]]
         bounds.append(_thoughts.c.at >= wanted.since)
     if wanted.until is not None:
         bounds.append(_thoughts.c.at <= wanted.until)
-    if wanted.about is not None:
-        keys = find(connection, wanted.about)
-        newest = select(_mentions.c.seq).where(_mentions.c.node.in_(keys)).order_by(_mentions.c.seq.desc())
-        bounds.append(_thoughts.c.seq.in_(newest.limit(LOOKED_AT)))
     return bounds
+
+
+def _naming(connection: Connection, wanted: Wanted) -> tuple[list[ColumnElement[bool]], list[ColumnElement[bool]]]:
+    """Return that a thought names the node: where few do, to find them by; where many do, to be looked for in each."""
+    if wanted.about is None:
+        return [], []
+    named = select(_mentions.c.seq).where(_mentions.c.node.in_(find(connection, wanted.about)))
+    if connection.execute(named.offset(LOOKED_AT).limit(1)).first() is None:
+        return [_thoughts.c.seq.in_(named)], []
+    return [], [named.where(_mentions.c.seq == _thoughts.c.seq).correlate(_thoughts).exists()]
 
 
 def _equals(wanted: Wanted) -> list[ColumnElement[bool]]:
