@@ -21,6 +21,7 @@ from pydantic import SecretStr
 from memory_plane import Client, Plane, client
 from memory_plane.access import agent_token, read_token
 from memory_plane.errors import HubUnreachable, Refused, StoreError
+from memory_plane.remote import Hub
 from memory_plane.settings import ClientSettings, HubSettings, Settings
 from memory_plane.surfaces.mcp_server import answer
 from memory_plane.surfaces.mcp_tools import CORE, by_name
@@ -202,6 +203,19 @@ def test_hub_refuses_what_makes_no_sense_and_it_is_not_queued(shared_hub: HubPro
     assert receipt.state == "refused"
     assert receipt.detail.startswith("item: ")
     assert mine.outbox.depth() == 0
+
+
+@pytest.mark.parametrize(("name", "given"), [("recall", {"query": "tea", "yet_to_come": 2}), ("yet_to_come", {})])
+def test_hub_that_is_older_than_who_asks_is_named_as_the_reason(
+    shared_hub: HubProcess, name: str, given: dict[str, Any]
+) -> None:
+    with Hub(shared_hub.url, shared_hub.token) as hub, pytest.raises(Refused, match="older than this command"):
+        hub.ask(name, given)
+    with Hub(shared_hub.url, shared_hub.token) as hub:
+        assert hub.ask("get", {"id": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"}) is None
+        with pytest.raises(Refused) as refused:
+            hub.ask("recall", {"query": "tea", "limit": -1})
+    assert "older" not in str(refused.value)
 
 
 def test_agents_token_writes_as_that_agent_and_says_what_is_not_allowed(

@@ -48,6 +48,8 @@ ANSWERS: Mapping[str, Any] = {
 }
 """The reads of a hub, and what each answers."""
 _NAMES = {"query": "q"}
+_UNKNOWN = "unknown parameter"
+"""What a hub says of a parameter that came with a later version."""
 
 
 class _Unproved(Exception):
@@ -149,7 +151,7 @@ class Hub:
         if response.status_code == httpx.codes.NOT_FOUND and name == "get":
             return None
         if response.is_error:
-            raise Refused(_error(response))
+            raise Refused(_of_its_age(_error(response)))
         return response.text if name in ("page", "visualize") else self._read(ANSWERS[name], response)
 
     def changes(self, since: str | None = None, *, peer: str | None = None, limit: int = 500) -> Changes:
@@ -265,6 +267,13 @@ def _error(response: httpx.Response) -> str:
         return response.reason_phrase
     reason = said.get("error") or said.get("detail") if isinstance(said, dict) else None
     return " ".join(str(reason or response.reason_phrase).split())[:300]
+
+
+def _of_its_age(reason: str) -> str:
+    """Return why a hub does not answer, with what to do where it is older than who asks: it knows less."""
+    knows_not = _UNKNOWN in reason or reason == httpx.codes.get_reason_phrase(httpx.codes.NOT_FOUND)
+    advice = "; the hub is older than this command, so restart it: memory-plane down, then memory-plane up"
+    return f"{reason}{advice}" if knows_not else reason
 
 
 def _reason(error: httpx.HTTPError) -> str:
