@@ -1,0 +1,171 @@
+"""The first page: who does what, what is open and what was said; and what its buttons do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from memory_plane import Plane
+from memory_plane.operations import make_operation
+
+SignIn = Callable[[Plane], TestClient]
+
+HOSTILE = "<script>alert(1)</script> {{7*7}} <img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def browser(plane: Plane, signed_in: SignIn) -> TestClient:
+    """A browser that is signed in to the memory of the test."""
+    return signed_in(plane)
+
+
+def promise(plane: Plane, text: str = "Send the offer", **more: Any) -> str:
+    return plane.post(text, agent="muse", kind="commitment", **more).id
+
+
+def test_an_empty_memory_says_what_to_do(browser: TestClient) -> None:
+    page = browser.get("/").text
+    assert "memory-plane setup" in page
+    assert "Nothing is open" in page
+
+
+def test_it_shows_what_every_agent_does_and_marks_who_is_silent(plane: Plane, browser: TestClient) -> None:
+    plane.heartbeat(focus="Writing the offer", agent="muse")
+    long_ago = datetime.now(UTC) - timedelta(days=9)
+    plane.heartbeat(focus="Reading mail", agent="grok", created_at=long_ago)
+    page = browser.get("/").text
+    assert "Writing the offer" in page
+    assert "9 d ago" in page
+    assert page.count('class="stale"') == 1
+
+
+def test_items_stand_by_their_due_date_and_late_ones_are_marked(plane: Plane, browser: TestClient) -> None:
+    now = datetime.now(UTC)
+    promise(plane, "In a week", due_at=now + timedelta(days=7))
+    promise(plane, "Yesterday", due_at=now - timedelta(days=1))
+    page = browser.get("/").text
+    assert page.index("Yesterday") < page.index("In a week")
+    assert page.count("item late") == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "left"),
+    [
+        ({"do": "done"}, 0),
+        ({"do": "dropped"}, 0),
+        ({"do": "snooze", "day": "2999-01-01"}, 0),
+        ({"do": "assign", "to": "grok"}, 1),
+        ({"do": "pin"}, 1),
+    ],
+    ids=str,
+)
+def test_a_button_does_what_it_says(plane: Plane, browser: TestClient, fields: dict[str, str], left: int) -> None:
+    item = promise(plane)
+    answer = browser.post(f"/items/{item}", data={**fields, "back": "/?agent=muse"}, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?agent=muse")
+    items = plane.items()
+    assert len(items) == left
+    assert [one.to for one in items] == ([fields.get("to")] if left else [])
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"do": "snooze", "day": "soon"}, {"do": "assign", "to": ""}, {"do": "nonsense"}, {"do": "snooze"}],
+    ids=str,
+)
+def test_what_cannot_be_done_is_refused_with_its_reason(
+    plane: Plane, browser: TestClient, fields: dict[str, str]
+) -> None:
+    item = promise(plane)
+    answer = browser.post(f"/items/{item}", data=fields)
+    assert answer.status_code == 422
+    assert 'role="alert"' in answer.text
+    assert len(plane.items()) == 1
+
+
+@pytest.mark.parametrize("back", ["https://example.com", "//example.com", "/\\example.com", "javascript:alert(1)"])
+def test_nobody_is_sent_elsewhere(plane: Plane, browser: TestClient, back: str) -> None:
+    item = promise(plane)
+    answer = browser.post(f"/items/{item}", data={"do": "done", "back": back}, follow_redirects=False)
+    assert answer.headers["location"] == "/"
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("", {"one", "two", "three"}),
+        ("?agent=grok", {"two"}),
+        ("?kind=decision", {"three"}),
+        ("?project=atlas", {"one"}),
+        ("?origin=external", {"two"}),
+        ("?until=2026-01-01", {"one"}),
+        ("?since=2026-01-03", {"three"}),
+    ],
+)
+def test_filters_show_what_fits(plane: Plane, browser: TestClient, query: str, shown: set[str]) -> None:
+    day = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    plane.post("number one", agent="muse", project="atlas", created_at=day)
+    plane.post("number two", agent="grok", origin="external", created_at=day + timedelta(days=1))
+    plane.post("number three", agent="muse", kind="decision", created_at=day + timedelta(days=2))
+    page = browser.get(f"/{query}").text
+    stream = page[page.index('id="stream"') :]
+    assert {word for word in ("one", "two", "three") if f"number {word}" in stream} == shown
+
+
+def test_a_filter_that_makes_no_sense_is_said_so(browser: TestClient) -> None:
+    answer = browser.get("/?since=soon")
+    assert answer.status_code == 200
+    assert "is no day" in answer.text
+
+
+def test_older_pages_go_on_where_the_last_one_ended(plane: Plane, browser: TestClient) -> None:
+    begin = datetime(2026, 1, 1, tzinfo=UTC)
+    made = [
+        make_operation("thought", {"text": f"number {n:03}"}, agent="muse", created_at=begin + timedelta(hours=n))
+        for n in range(100)
+    ]
+    plane.apply_all(made)
+    seen: list[str] = []
+    path = "/"
+    for _ in range(3):
+        page = browser.get(path).text.partition('id="stream"')[2]
+        seen += [f"number {n:03}" for n in reversed(range(100)) if f"number {n:03}" in page]
+        path = page.split('">Older')[0].rpartition('href="')[2].replace("&amp;", "&") if "Older</a>" in page else "/"
+    assert seen == [f"number {n:03}" for n in reversed(range(100))]
+
+
+def test_words_of_others_stay_text_and_are_marked(plane: Plane, browser: TestClient) -> None:
+    plane.post(HOSTILE, agent="muse", kind="commitment", origin="external", project="<b>x</b>")
+    plane.heartbeat(focus=HOSTILE, agent="grok")
+    page = browser.get("/").text
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "<b>" not in page
+    assert "{{7*7}}" in page
+    assert "words of others" in page
+
+
+def test_what_came_since_the_last_visit_is_new(plane: Plane, browser: TestClient) -> None:
+    plane.post("While nobody looked", agent="muse")
+    assert "<strong>1 new</strong>" in browser.get("/").text
+    assert "<strong>1 new</strong>" in browser.get("/").text
+    plane.post("While somebody looks", agent="muse")
+    assert "<strong>2 new</strong>" in browser.get("/").text
+
+
+@pytest.mark.parametrize(("minutes", "new"), [(5, "1 new"), (-5, "nothing new"), (-30, "nothing new")], ids=str)
+def test_a_visit_ends_when_nobody_looks_for_a_while(plane: Plane, browser: TestClient, minutes: int, new: str) -> None:
+    plane.post("While nobody looked", agent="muse")
+    seen = int((datetime.now(UTC) - timedelta(minutes=minutes)).timestamp())
+    browser.cookies.set("memory_plane_visit", f"{seen}.{seen}")
+    assert new in browser.get("/").text
+
+
+@pytest.mark.parametrize("kept", ["", "x", "1", "1.2.3", "99999999999999999999.1", "-1.-1", "nan.nan"])
+def test_a_cookie_of_a_visit_that_makes_no_sense_is_no_matter(browser: TestClient, kept: str) -> None:
+    browser.cookies.set("memory_plane_visit", kept)
+    assert browser.get("/").status_code == 200
