@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memory_plane.plane import Plane
-from memory_plane.recall import ledger
+from memory_plane.recall import graph, ledger
 from memory_plane.store.names import folded
 from memory_plane.surfaces.web.acting import id_in, shows
 from memory_plane.surfaces.web.frame import Frame
@@ -37,8 +37,9 @@ def _current(plane: Plane, given: Mapping[str, str]) -> dict[str, Any]:
     after = (given["after"], given.get("after_key", "")) if given.get("after") else None
     with plane.database.reading() as connection:
         found = ledger.current(connection, beginning, after, ENTRIES)
+        known = {fact.subject for fact in found.facts if graph.find(connection, fact.subject)}
     subjects = [list(group) for _, group in groupby(found.facts, key=lambda fact: folded(fact.subject))]
-    return {"beginning": beginning, "subjects": subjects, "after": found.after}
+    return {"beginning": beginning, "subjects": subjects, "known": known, "after": found.after}
 
 
 def _history(plane: Plane, given: Mapping[str, str]) -> dict[str, Any]:

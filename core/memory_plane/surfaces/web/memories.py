@@ -45,7 +45,7 @@ def _shown(plane: Plane, record: Mapping[str, Any]) -> dict[str, Any]:
             "nodes": records.named(connection, id, ENTRIES),
             "edges": records.supported(connection, id, ENTRIES),
         }
-    apart = {"text", "origin", "project", "subject", "key", "value"} if op in TEXT_FIELD else set()
+    apart = {"text", "kind", "origin", "project", "subject", "key", "value"} if op in TEXT_FIELD else set()
     return found | {
         "record": record,
         "at": datetime.fromisoformat(record["created_at"]),

@@ -22,6 +22,14 @@ HITS, NODES = 20, 8
 LONGEST = 500
 """How many characters of a query are looked for."""
 FILTERS = ("agent", "kind", "project", "person", "since", "until")
+REASONS = {
+    "words": "the words of the query that it has, rare ones most",
+    "meaning": "how near its meaning is",
+    "beside": "the words of the query in it and in what was said just before and after",
+    "speaker": "its writer is named",
+    "thread": "what stands beside it in its conversation fits well",
+}
+"""What each reason is that a memory ranks where it does."""
 _ASKING = re.compile(
     r"(who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|has|have|had|can|will)\b", re.IGNORECASE
 )
@@ -57,12 +65,15 @@ def _shown(plane: Plane, frame: Frame, given: Mapping[str, str]) -> dict[str, An
             cursor=given.get("cursor") or None,
             explain=True,
         )
+    hits = found.hits if found else ()
     return {
         "q": query,
         "filters": filters,
         "answer": _answer(plane, query) if query and first else None,
-        "nodes": plane.search(query, limit=NODES) if query and first else [],
+        "nodes": plane.search(" ".join(WORD.findall(query)), limit=NODES) if query and first else [],
         "found": found,
+        "most": max((value for hit in hits for value in (hit.why or {}).values()), default=1.0),
+        "reasons": REASONS,
         "pieces": lambda text: list(pieces(text, query)),
         "kinds": (*KINDS, "fact"),
     }
