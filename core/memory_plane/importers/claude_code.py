@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Literal
 
-from memory_plane.capture import project_of
+from memory_plane.capture import Turn, operations, project_of
 from memory_plane.importers import conversations
 from memory_plane.importers.claude_records import said_in
 from memory_plane.importers.conversations import Conversation, Message
@@ -78,7 +78,16 @@ def _conversation(
         began_at=messages[0].at,
         messages=messages,
         project=project_of(folder) if folder else None,
+        told=_told(said[0], messages[0]),
     )
+
+
+def _told(record: Mapping[str, Any], first: Message) -> str:
+    """Return the id of the focus that Claude's hook told when the session began, "" where it told none."""
+    session, id = (known if isinstance(known := record.get(name), str) else "" for name in ("sessionId", "promptId"))
+    prompt = first.text if first.role == "user" else ""
+    told = operations(Turn(agent=AGENT, session=session, id=id, at=first.at, prompt=prompt))
+    return next((one.id for one in told if one.op == "heartbeat"), "")
 
 
 def _messages(said: Sequence[Mapping[str, Any]], at: datetime) -> Iterator[Message]:
@@ -91,7 +100,7 @@ def _messages(said: Sequence[Mapping[str, Any]], at: datetime) -> Iterator[Messa
 
 def _trimmed(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a record without the results of tools, which may be many times as long as all that was said."""
-    kept = ("type", "uuid", "sessionId", "timestamp", "cwd")
+    kept = ("type", "uuid", "sessionId", "promptId", "timestamp", "cwd")
     return {key: record.get(key) for key in kept} | {"message": {"content": said_in(record)}}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -31,7 +31,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A conversation of one agent, its messages in order and without branches that were left."""
+    """A conversation of one agent, its messages in order and without branches that were left.
+
+    `told` is the id under which the agent's hook has told what it is about, "" for an agent without one.
+    """
 
     agent: str
     id: str
@@ -40,6 +43,7 @@ class Conversation:
     messages: Sequence[Message]
     summary: str = ""
     project: str | None = None
+    told: str = ""
 
 
 def operations(conversation: Conversation) -> tuple[Operation, ...]:
@@ -64,7 +68,7 @@ def _about(conversation: Conversation) -> Operation:
         raise Skipped("nothing was said in it")
     if not (title or summary) and len(opening.split()) < _SMALL_TALK:
         raise Skipped("it is small talk")
-    return thought(
+    about = thought(
         conversation.agent,
         [conversation.id],
         ": ".join(filter(None, (title, summary or opening))),
@@ -73,6 +77,7 @@ def _about(conversation: Conversation) -> Operation:
         project=conversation.project,
         thread=short(conversation.id),
     )
+    return replace(about, id=conversation.told or about.id)
 
 
 def _turns(conversation: Conversation) -> Iterator[Turn]:

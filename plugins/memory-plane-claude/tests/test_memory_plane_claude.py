@@ -12,6 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from memory_plane import Plane
+from memory_plane.importers import claude_code
+from memory_plane.importers.driver import Source, count, take_in
+from memory_plane.importers.files import Files
 from memory_plane.integration import Call, Element, Entry
 from memory_plane.surfaces.cli import main
 from memory_plane.surfaces.cli.session import Session
@@ -94,6 +97,12 @@ def code(name: str, payload: dict[str, Any]) -> Event:
     return Event(agent="claude-code", name=name, payload=payload)
 
 
+def imported(plane: Plane, path: Path) -> list[str]:
+    with Files(path) as files:
+        source = Source(kind=claude_code.KIND, files=files)
+        return [one.state for one in take_in(plane, source, count(source), lambda _done, _all: None)]
+
+
 # --- what hooks deliver ------------------------------------------------------------------------------------------
 
 
@@ -101,6 +110,38 @@ def test_end_of_a_turn_becomes_what_was_done(make_plane: Callable[..., Plane]) -
     plane = make_plane("claude")
     assert stored(plane, code("Stop", STOP)) == [("milestone", SHIPPED)]
     assert [thought.project for thought in plane.thoughts()] == ["herrington.ai"]
+
+
+@pytest.mark.parametrize("known", [{"promptId": STOP["prompt_id"]}, {}], ids=["with ids", "of an older version"])
+def test_import_of_a_session_that_its_hooks_told_adds_nothing(
+    make_plane: Callable[..., Plane], projects: Path, known: dict[str, str]
+) -> None:
+    plane, session = make_plane("claude"), {"sessionId": STOP["session_id"]}
+    path = projects / "-w-herrington-ai" / "told.jsonl"
+    turn = record("user", PROMPT["prompt"], **session, **known), record("assistant", SHIPPED, **session)
+    path.write_text("\n".join(turn), "utf-8")
+    ids = {} if known else {"prompt_id": ""}
+    assert stored(plane, code("UserPromptSubmit", PROMPT | ids), code("Stop", STOP | ids)) == [("milestone", SHIPPED)]
+    assert imported(plane, path) == ["already there"]
+    assert [thought.text for thought in plane.thoughts()] == [SHIPPED]
+
+
+def test_import_of_a_session_that_no_hook_told_says_what_it_was_about(
+    make_plane: Callable[..., Plane], transcript: Path
+) -> None:
+    plane = make_plane("claude")
+    assert imported(plane, transcript) == ["imported"]
+    assert imported(plane, transcript) == ["already there"]
+    assert "What is the plan?" in {thought.text for thought in plane.thoughts()}
+
+
+@pytest.mark.parametrize("odd", [7, None, ["x"], {"a": 1}], ids=str)
+def test_session_with_ids_of_any_kind_is_imported(
+    make_plane: Callable[..., Plane], projects: Path, odd: object
+) -> None:
+    path = projects / "-w-herrington-ai" / "odd.jsonl"
+    path.write_text(record("user", PROMPT["prompt"], promptId=odd), "utf-8")
+    assert imported(make_plane("claude"), path) == ["imported"]
 
 
 def test_prompt_becomes_the_focus_at_once(make_plane: Callable[..., Plane]) -> None:
