@@ -14,7 +14,7 @@ import pytest
 from memory_plane import Plane, Plugin, hookimpl
 from memory_plane.errors import ModelUnavailable, PluginError
 from memory_plane.failures import FailureLog
-from memory_plane.pipeline import FIRST_RETRY, MAX_TRIES
+from memory_plane.pipeline import FIRST_RETRY, MAX_TRIES, PATIENCE
 from memory_plane.types import (
     AgentContext,
     Candidate,
@@ -146,13 +146,13 @@ def test_deferred_plugin_is_asked_again_later_and_later_and_then_no_more(make_pl
     plane.post("Ann met Bob", agent="muse")
     plugin.down = True
     now = datetime.now(UTC)
-    for tries in range(MAX_TRIES):
+    for tries in range(PATIENCE):
         assert plugin.asked == tries
         assert plane.status().waiting == 1
         assert plane._pipeline.work(now) == 0
         assert plane._pipeline.work(now) == 0
         now += FIRST_RETRY * 2**tries
-    assert plugin.asked == MAX_TRIES
+    assert plugin.asked == PATIENCE
     assert plane.status().waiting == 0
 
 
@@ -166,6 +166,71 @@ def test_deferred_plugin_that_is_back_answers(make_plane: MakePlane) -> None:
     assert plane.ingest().enriched == 0
     assert plane._pipeline.work(datetime.now(UTC) + FIRST_RETRY) == 1
     assert len(plane.graph().edges) == 1
+
+
+class Killed(KeyboardInterrupt):
+    """What ends a process, which no guard catches."""
+
+
+class LethalPlugin(SlowPlugin):
+    """Ends the process between question and answer, so often."""
+
+    deaths = 1
+
+    @hookimpl
+    def extract(self, memory: Memory) -> Extraction:
+        self.asked += 1
+        if self.asked <= self.deaths:
+            raise Killed
+        found: Extraction = NamesPlugin.extract(self, memory)
+        return found
+
+
+def test_question_whose_process_died_is_asked_again(make_plane: MakePlane) -> None:
+    plane = make_plane(LethalPlugin())
+    plane.post("Ann met Bob", agent="muse")
+    now = datetime.now(UTC)
+    with pytest.raises(Killed):
+        plane._pipeline.work(now)
+    assert (plane.status().waiting, plane._pipeline.work(now)) == (1, 0)
+    assert plane._pipeline.work(now + FIRST_RETRY) == 1
+    assert plane.status().waiting == 0
+    assert len(plane.graph().edges) == 1
+
+
+def test_question_that_ends_every_process_is_not_asked_for_ever(make_plane: MakePlane) -> None:
+    plugin = LethalPlugin()
+    plugin.deaths = 10**6
+    plane = make_plane(plugin)
+    plane.post("Ann met Bob", agent="muse")
+    now = datetime.now(UTC)
+    for tries in range(PATIENCE):
+        with pytest.raises(Killed):
+            plane._pipeline.work(now)
+        now += FIRST_RETRY * 2**tries
+    assert plane._pipeline.work(now) == 0
+    assert (plugin.asked, plane.status().waiting) == (PATIENCE, 0)
+
+
+class WatchedPlugin(SlowPlugin):
+    """Another process looks at the queue while it thinks."""
+
+    other: Plane | None = None
+
+    @hookimpl
+    def extract(self, memory: Memory) -> Extraction:
+        if self.other is not None:
+            assert self.other._pipeline.work(datetime.now(UTC)) == 0
+        found: Extraction = SlowPlugin.extract(self, memory)
+        return found
+
+
+def test_two_processes_ask_a_question_once(make_plane: MakePlane) -> None:
+    one, other = WatchedPlugin(), WatchedPlugin()
+    plane, one.other = make_plane(one), make_plane(other)
+    plane.post("Ann met Bob", agent="muse")
+    assert plane.ingest().enriched == 1
+    assert (one.asked, other.asked) == (1, 0)
 
 
 def test_answer_about_a_retracted_memory_changes_nothing(make_plane: MakePlane) -> None:
@@ -182,15 +247,11 @@ def test_deferred_plugin_that_is_gone_is_given_up_in_the_end(make_plane: MakePla
         plane.post("Ann met Bob", agent="muse")
     plane = make_plane()
     now = datetime.now(UTC)
-    for tries in range(MAX_TRIES):
+    for tries in range(PATIENCE):
         assert plane.status().waiting == 1
         plane._pipeline.work(now)
         now += FIRST_RETRY * 2**tries
     assert plane.status().waiting == 0
-
-
-class Killed(KeyboardInterrupt):
-    """What ends a process, which no guard catches."""
 
 
 class FatalPlugin(NamesPlugin):

@@ -34,6 +34,7 @@ from memory_plane.spending import Spending
 
 Answer = httpx.Response | Exception
 KEY, SECRET = "sk-hush", "the plan of the surprise party"
+GZIP = {"content-encoding": "gzip"}
 
 
 class Server:
@@ -49,6 +50,13 @@ class Server:
         if isinstance(answer, Exception):
             raise answer
         return answer(request) if callable(answer) else answer
+
+
+class Garbled(httpx.SyncByteStream):
+    """Bytes that are not what their header says."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield b"no gzip"
 
 
 @pytest.fixture
@@ -164,7 +172,9 @@ def test_server_that_is_out_of_order_rests_longer_and_longer(ask: Callable[..., 
         (status(500), "answered 500", True),
         (status(307, location="https://elsewhere.example/"), "answered 307", False),
         (status(200), "gave no usable answer: it is not JSON", True),
-        (lambda _: httpx.Response(200, content=b" " * (LARGEST + 1)), "cannot be reached (DecodingError)", False),
+        (lambda _: httpx.Response(200, content=b" " * (LARGEST + 1)), "it is longer than 4,000,000 bytes", True),
+        (lambda _: httpx.Response(200, stream=Garbled(), headers=GZIP), "it cannot be decoded", True),
+        (status(200, **{"content-type": "text/html"}), "gave no usable answer: it is not JSON", True),
         (lambda _: httpx.Response(200, content=b"[" * 100_000), "gave no usable answer: it is not JSON", True),
         (
             lambda _: httpx.Response(422, json={"detail": [{"type": "string_type", "msg": SECRET, "input": SECRET}]}),
@@ -175,6 +185,10 @@ def test_server_that_is_out_of_order_rests_longer_and_longer(ask: Callable[..., 
         (lambda _: httpx.Response(400, json={"error": SECRET}), "answered 400", True),
         (lambda _: httpx.Response(400, json=[SECRET]), "answered 400", True),
         (httpx.ConnectError(SECRET), "cannot be reached (ConnectError); check base_url", False),
+        (httpx.ReadError(SECRET), "ended the connection before its answer", True),
+        (httpx.RemoteProtocolError(SECRET), "ended the connection before its answer", True),
+        (httpx.ProxyError(SECRET), "cannot be reached (ProxyError)", False),
+        (ImportError(SECRET), "cannot be reached (ImportError)", False),
         (httpx.ReadTimeout(SECRET), "did not answer within 2 s", True),
         (httpx.ConnectTimeout(SECRET), "did not answer within 2 s", False),
     ],
@@ -188,6 +202,41 @@ def test_failure_says_what_to_do_and_no_secret(
     assert caught.value.blames is blames
     chain = [caught.value, caught.value.__cause__] + [record.getMessage() for record in caplog.records]
     assert all(word not in str(one) for one in chain for word in (KEY, SECRET))
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_redirect_is_not_followed(ask: Callable[..., Any], code: int) -> None:
+    server = Server(status(code, location="https://elsewhere.example/v1/ask"))
+    with pytest.raises(ModelUnavailable, match=f"answered {code}"):
+        ask(server)
+    assert {request.url.host for request in server.requests} == {"models.example"}
+
+
+def test_connection_that_the_server_closed_is_opened_anew(ask: Callable[..., Any], pauses: list[float]) -> None:
+    server = Server(httpx.RemoteProtocolError("disconnected"), ok(answer=1))
+    assert ask(server) == {"answer": 1}
+    assert len(pauses) == 1
+
+
+@pytest.mark.parametrize("error", [TypeError, KeyError, OverflowError, RecursionError, AttributeError, ValueError])
+def test_answer_on_which_its_reader_stumbles_is_none(ask: Callable[..., Any], error: type[Exception]) -> None:
+    def read(said: Any) -> Any:
+        raise error(SECRET)
+
+    with pytest.raises(ModelUnavailable, match=rf"it cannot be read \({error.__name__}\)") as caught:
+        ask(Server(ok()), read=read)
+    assert caught.value.blames
+    assert SECRET not in str(caught.value)
+
+
+def test_key_that_an_answer_repeats_is_cut_out_of_it() -> None:
+    key = "sk-0123456789"
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, json=dict(request.headers)))
+    model = RemoteModel(
+        Endpoint(url="https://m.example", key=SecretStr(key)), Spending(None, 1000), transport=transport
+    )
+    assert model.ask("/v1/ask", {}, lambda said: said)["authorization"] == "Bearer "
+    model.close()
 
 
 def test_answer_that_nobody_can_use_is_not_kept(ask: Callable[..., Any]) -> None:
@@ -253,6 +302,8 @@ def test_headers_that_drip_end_with_the_deadline() -> None:
         ({"prompt_tokens": 40, "completion_tokens": 4}, 44),
         ({"input_tokens": -30, "output_tokens": 3}, 20),
         ({"input_tokens": "many"}, 20),
+        ({"input_tokens": 10**400}, 20),
+        ({"input_tokens": 1e300}, 20),
         ([], 20),
         (None, 20),
     ],

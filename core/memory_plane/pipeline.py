@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_TRIES = 8
-"""After so many failed tries a plugin's answer is no longer waited for."""
+"""After so many tries that a crash cut short the inline plugins are no longer asked about a memory."""
+PATIENCE = 14
+"""After so many failed tries, six days by then, a deferred plugin's answer is no longer waited for."""
 ATTEMPTS = 4
 """How often a memory is asked about anew because others founded nodes of its names meanwhile."""
 LEFT = 20
@@ -155,7 +157,7 @@ class Pipeline:
         extractions = self._plugins.extractions(memory, names)
         found = reduce(unite, (extraction for _, extraction in extractions), Extraction())
         with self._database.reading() as connection:
-            known = candidates(connection, memory, found.mentions)
+            known = candidates(connection, memory, found.mentions, found.claims)
             classified = self._plugins.classify(memory, found, known.found)
             nodes = nodes_of(classified[1] if classified else Classification(), known.known, memory.origin)
             agents = attention.contexts(connection, memory, nodes, known.known, self._interests)
@@ -267,21 +269,43 @@ class Pipeline:
     def _defer(self, plugin: str, seq: int, tries: int, now: datetime) -> bool:
         if plugin == enrichment.INLINE:
             return self._enrich_again(seq, tries, now)
+        if not self._begun(plugin, seq, tries, now):
+            return False
         with self._database.reading() as connection:
             inquiry = inquire(connection, seq, self._interests)
         answer = None if inquiry is None else self._ask_deferred(plugin, inquiry)
-        if isinstance(answer, PluginError) and isinstance(answer.__cause__, ModelUnavailable):
-            self._resting[plugin] = answer.__cause__.until
-            if not answer.__cause__.blames:
-                return False
+        if isinstance(answer, PluginError):
+            self._put_off(plugin, seq, tries, answer)
+            return False
         with self._database.writing(durable=False) as connection:
-            if isinstance(answer, PluginError) and tries + 1 < MAX_TRIES:
-                enrichment.postpone(connection, plugin, seq, now + FIRST_RETRY * 2**tries, str(answer))
-                return False
             enrichment.done(connection, plugin, seq)
-            if inquiry is not None and isinstance(answer, Derivation):
+            if inquiry is not None and answer is not None:
                 derivations.record(connection, seq, inquiry.memory, inquiry.at, [answer], late=True)
-        return isinstance(answer, Derivation)
+        return answer is not None
+
+    def _begun(self, plugin: str, seq: int, tries: int, now: datetime) -> bool:
+        """Note the try before it is made, so that one which ends the process counts too, and no other process makes it.
+
+        False where another one has begun meanwhile, or where enough were made.
+        """
+        with self._database.writing(durable=False) as connection:
+            if tries >= PATIENCE:
+                enrichment.done(connection, plugin, seq)
+                return False
+            return enrichment.begin(connection, plugin, seq, tries, now + FIRST_RETRY * 2**tries)
+
+    def _put_off(self, plugin: str, seq: int, tries: int, error: PluginError) -> None:
+        """Leave a question for later; it counts as tried unless nothing that it asks can be why it failed."""
+        cause = error.__cause__
+        if isinstance(cause, ModelUnavailable):
+            self._resting[plugin] = cause.until
+        with self._database.writing(durable=False) as connection:
+            if isinstance(cause, ModelUnavailable) and not cause.blames:
+                enrichment.take_back(connection, plugin, seq)
+            elif tries + 1 < PATIENCE:
+                enrichment.explain(connection, plugin, seq, str(error))
+            else:
+                enrichment.done(connection, plugin, seq)
 
     def _enrich_again(self, seq: int, tries: int, now: datetime) -> bool:
         """Note the try before it is made: a memory that ends each process which looks at it must not do so for ever."""

@@ -21,6 +21,7 @@ from math import isfinite
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from memory_plane.errors import ModelUnavailable
 
@@ -44,7 +45,12 @@ LARGEST = 4_000_000
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
 _GRACE = 0.25
 _OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _BUSY, _TIMEOUT, _BROKEN = 200, 401, 403, 404, 429, 408, 500
-_BLAMED = frozenset({400, _TIMEOUT, 413, 422, _BROKEN})
+_CUT = 0  # in place of a status: the connection ended before the answer did
+_AGAIN = frozenset({_CUT, _TIMEOUT, _BUSY})
+_BLAMED = frozenset({_CUT, 400, _TIMEOUT, 413, 422, _BROKEN})
+_MISREAD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_SHORTEST_SECRET = 12  # what is shorter stands in keys of servers that want none, and may be a word
+_MOST_TOKENS = 10**12
 _SLUG = re.compile(r"[a-z][a-z_]{0,39}")
 _USAGE = (("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens"))
 
@@ -118,8 +124,8 @@ class RemoteModel:
         self.spending.settle(estimate, _spent(said, estimate))
         try:
             answer = read(said)
-        except Unusable as error:
-            raise self._failed(f"gave no usable answer: {error}", blames=True) from None
+        except _MISREAD as error:
+            raise self._unusable(error) from None
         self._succeeded(known, answer)
         return answer
 
@@ -150,6 +156,14 @@ class RemoteModel:
             self._resting = time.monotonic() + pause.total_seconds(), ModelUnavailable(message, until=until)
             return ModelUnavailable(message, until=until, blames=blames)
 
+    def _unusable(self, error: Exception) -> ModelUnavailable:
+        why = str(error) if isinstance(error, Unusable) else f"it cannot be read ({type(error).__name__})"
+        return self._failed(f"gave no usable answer: {why}", blames=True)
+
+    def _unreachable(self, error: Exception) -> ModelUnavailable:
+        where = "base_url and the proxy that the environment names" if self._by_proxy else "base_url"
+        return self._failed(f"cannot be reached ({type(error).__name__}); check {where}")
+
     def _succeeded(self, known: bytes, answer: Any) -> None:
         with self._lock:
             self._failures, self._resting = 0, None
@@ -168,8 +182,10 @@ class RemoteModel:
         except httpx.TimeoutException as error:
             blames = isinstance(error, httpx.ReadTimeout)
             raise self._failed(f"did not answer within {self.endpoint.deadline:g} s", blames=blames) from None
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-            raise self._failed(f"cannot be reached ({type(error).__name__}); check base_url") from None
+        except Unusable as error:
+            raise self._unusable(error) from None
+        except Exception as error:  # noqa: BLE001 - a proxy, a certificate or a name may fail in any way
+            raise self._unreachable(error) from None
         if reply.status != _OK:
             rest = None if reply.wait is None else timedelta(seconds=reply.wait)
             raise self._failed(_meaning(reply), blames=reply.status in _BLAMED, rest=rest)
@@ -187,7 +203,7 @@ class RemoteModel:
         def run() -> None:
             try:
                 said.append(self._repeated(method, path, content))
-            except (httpx.HTTPError, httpx.InvalidURL, OSError, RuntimeError, ValueError) as error:
+            except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
                 said.append(error)
 
         thread = Thread(target=run, name=f"a request to {_shown(self.endpoint.url)}", daemon=True)
@@ -204,7 +220,7 @@ class RemoteModel:
         end = time.monotonic() + self.endpoint.deadline
         for attempt in range(RETRIES + 1):
             reply = self._once(method, path, content, end)
-            if reply.status not in (_TIMEOUT, _BUSY) and reply.status < _BROKEN:
+            if reply.status not in _AGAIN and reply.status < _BROKEN:
                 break
             wait = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE) if reply.wait is None else reply.wait
             if attempt == RETRIES or time.monotonic() + wait >= end:
@@ -213,21 +229,42 @@ class RemoteModel:
         return reply
 
     def _once(self, method: str, path: str, content: bytes | None, end: float) -> _Reply:
-        """Make one request; the end of the time counts for all of the answer, however slowly it drips."""
+        """Make one request; a connection that the server closed, be it while nothing was asked, is worth another."""
         import httpx
 
         left = max(0.001, end - time.monotonic())
         headers = {} if content is None else {"content-type": "application/json"}
         url = self.endpoint.url + path
-        with self._http.stream(method, url, content=content, headers=headers, timeout=left) as response:
-            body = bytearray()
-            for chunk in response.iter_bytes():
-                body += chunk
-                if len(body) > LARGEST:
-                    raise httpx.DecodingError("the answer is too long")
-                if time.monotonic() > end:
-                    raise httpx.ReadTimeout("the answer drips")
-            return _Reply(response.status_code, bytes(body), _retry_after(response.headers))
+        try:
+            with self._http.stream(method, url, content=content, headers=headers, timeout=left) as response:
+                return _Reply(response.status_code, self._body(response, end), _retry_after(response.headers))
+        except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
+            return _Reply(_CUT, b"", None)
+        except httpx.DecodingError:
+            raise Unusable("it cannot be decoded") from None
+
+    def _body(self, response: httpx.Response, end: float) -> bytes:
+        """Read an answer, less the key if it repeats that; the end counts for all of it, however slowly it drips."""
+        import httpx
+
+        body = bytearray()
+        for chunk in response.iter_bytes():
+            body += chunk
+            if len(body) > LARGEST:
+                raise Unusable(f"it is longer than {LARGEST:,} bytes")
+            if time.monotonic() > end:
+                raise httpx.ReadTimeout("the answer drips")
+        key = b"" if self.endpoint.key is None else self.endpoint.key.get_secret_value().encode()
+        return bytes(body.replace(key, b"") if len(key) >= _SHORTEST_SECRET else body)
+
+    @property
+    def _trusts_environment(self) -> bool:
+        """Whether a proxy may stand between: none to this machine, and none that would read what is not encrypted."""
+        return self.endpoint.url.startswith("https:") and not _is_loopback(self.endpoint.url)
+
+    @property
+    def _by_proxy(self) -> bool:
+        return self._trusts_environment and bool(getproxies())
 
     @cached_property
     def _http(self) -> httpx.Client:
@@ -239,7 +276,7 @@ class RemoteModel:
         return httpx.Client(
             headers=headers,
             transport=self._transport,
-            trust_env=not _is_loopback(self.endpoint.url),  # a proxy is no way to this machine
+            trust_env=self._trusts_environment,
             follow_redirects=False,  # the key is for one place
         )
 
@@ -282,6 +319,8 @@ def _shown(url: str) -> str:
 
 
 def _meaning(reply: _Reply) -> str:
+    if reply.status == _CUT:
+        return "ended the connection before its answer"
     if reply.status in (_UNAUTHORIZED, _FORBIDDEN):
         return f"does not accept the key ({reply.status}); check api_key"
     if reply.status == _NOT_FOUND:
@@ -321,6 +360,6 @@ def _spent(answer: Any, estimate: int) -> int:
         return estimate
     for names in _USAGE:
         counts = [usage[name] for name in names if isinstance(usage.get(name), int | float)]
-        if counts and all(isfinite(count) and count >= 0 for count in counts):
+        if counts and all(0 <= count <= _MOST_TOKENS for count in counts):
             return int(sum(counts))
     return estimate

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FILE = "spending.json"
 _WAIT = 5.0
+_UNCOUNTED = timedelta(seconds=30)
 _LARGEST = 4096
 
 
@@ -32,7 +33,7 @@ class Spent:
 
 def spent(folder: Path, now: datetime) -> Spent | None:
     """Return what the plugin of a folder spent on the day of a time; None where it never spent anything."""
-    with suppress(OSError, ValueError, TypeError, KeyError):
+    with suppress(OSError, ValueError, TypeError, KeyError, OverflowError):
         said = json.loads((folder / FILE).read_text("utf-8")[:_LARGEST])
         return Spent(int(said["tokens"]) if said["day"] == now.date().isoformat() else 0, said.get("cap"))
     return None
@@ -57,23 +58,39 @@ class Spending:
 
     def today(self) -> int:
         """Return how many tokens were spent or set aside since midnight."""
-        return self._change(0)
+        known, count = self._read()
+        return count if known == self._today else 0
 
     def reserve(self, tokens: int) -> None:
-        """Set tokens aside before a request, so that a crash costs no more; raise `ModelUnavailable` beyond the cap."""
-        if self._change(tokens, limit=self.cap) < 0:
-            tomorrow = (self._clock() + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+        """Set tokens aside before a request, so that a crash costs no more; raise `ModelUnavailable` beyond the cap.
+
+        Raise it too where the count cannot be kept: what is not counted is not spent.
+        """
+        try:
+            counted = self._change(tokens, limit=self.cap)
+        except OSError as error:
+            said = f"is not asked, since its tokens cannot be counted ({type(error).__name__} in {self._folder})"
+            raise ModelUnavailable(said, until=self._clock() + _UNCOUNTED) from None
+        if counted < 0:
+            tomorrow = (self._clock().astimezone(UTC) + timedelta(days=1)).replace(
+                hour=0, minute=0, second=0, microsecond=0
+            )
             said = f"has used its {self.cap:,} tokens of today and is asked again tomorrow (UTC); raise daily_tokens"
             raise ModelUnavailable(said, until=tomorrow)
 
     def settle(self, reserved: int, spent: int) -> None:
-        """Replace what was set aside by what it came to."""
-        self._change(spent - reserved)
+        """Replace what was set aside by what it came to; where that cannot be kept, what was set aside is counted."""
+        with suppress(OSError):
+            self._change(spent - reserved)
+
+    @property
+    def _today(self) -> str:
+        return self._clock().astimezone(UTC).date().isoformat()
 
     def _change(self, tokens: int, *, limit: int | None = None) -> int:
         """Add to today's count and return it; -1, and nothing added, where it would pass the limit."""
         with self._lock, self._held():
-            day = self._clock().date().isoformat()
+            day = self._today
             known, count = self._read()
             before = count if known == day else 0
             after = max(0, before + tokens)
@@ -95,14 +112,19 @@ class Spending:
     def _read(self) -> tuple[str, int]:
         if self._folder is None:
             return self._here
+        file = self._folder / FILE
         try:
-            text = (self._folder / FILE).read_text("utf-8")
-            said = json.loads(text[:_LARGEST])
+            said = json.loads(file.read_text("utf-8")[:_LARGEST])
             return str(said["day"]), max(0, int(said["tokens"]))
         except FileNotFoundError:
             return "", 0
-        except (ValueError, TypeError, KeyError):  # cut short or not ours: what is unknown counts as spent
-            return self._clock().date().isoformat(), self.cap
+        except (OSError, ValueError, TypeError, KeyError, OverflowError):  # cut short or not ours
+            return self._torn(file), self.cap  # what is unknown counts as spent, on the day that it is of
+
+    def _torn(self, file: Path) -> str:
+        with suppress(OSError):
+            return datetime.fromtimestamp(file.stat().st_mtime, UTC).date().isoformat()
+        return self._today
 
     def _write(self, day: str, tokens: int) -> None:
         self._here = (day, tokens)

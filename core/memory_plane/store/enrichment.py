@@ -53,6 +53,25 @@ def done(connection: Connection, plugin: str, seq: int) -> None:
     _done.run(connection, name=plugin, row=seq)
 
 
+def begin(connection: Connection, plugin: str, seq: int, tries: int, not_before: datetime) -> bool:
+    """Note that one more try begins, and when to make the next unless it ends; False if another process was first."""
+    entry = update(_queue).where(_queue.c.plugin == plugin, _queue.c.seq == seq, _queue.c.tries == tries)
+    begun = connection.execute(entry.values(tries=tries + 1, not_before=not_before, error="has not come to an end"))
+    return begun.rowcount == 1
+
+
+def take_back(connection: Connection, plugin: str, seq: int) -> None:
+    """Let the latest try not count."""
+    entry = update(_queue).where(_queue.c.plugin == plugin, _queue.c.seq == seq)
+    connection.execute(entry.values(tries=_queue.c.tries - 1, not_before=None, error=None))
+
+
+def explain(connection: Connection, plugin: str, seq: int, error: str) -> None:
+    """Say why the latest try failed."""
+    entry = update(_queue).where(_queue.c.plugin == plugin, _queue.c.seq == seq)
+    connection.execute(entry.values(error=error[:500]))
+
+
 def postpone(connection: Connection, plugin: str, seq: int, not_before: datetime, error: str) -> None:
     """Note a failed try, and when to try again."""
     entry = update(_queue).where(_queue.c.plugin == plugin, _queue.c.seq == seq)
