@@ -425,3 +425,19 @@ def test_common_word_with_a_filter_finds_what_is_left(crowded: Plane) -> None:
 
 def test_unknown_word_beside_a_common_one_does_no_harm(crowded: Plane) -> None:
     assert found(crowded, "sync zebra")[0] == "sync 11"
+
+
+def test_common_words_beside_each_other_are_found_however_old(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexical, "COMMON", 3)
+    monkeypatch.setattr(lexical, "NEWEST", 4)
+    plane.post("sync of kites", agent="muse", project="old")
+    for number in range(9):
+        plane.post(f"{'sync' if number % 2 else 'kites'} {number}", agent="muse", project=f"p{number}")
+    assert found(plane, "kites sync")[0] == "sync of kites"
+    assert "sync of kites" in found(plane, "kites sync zebra")
+
+
+def test_filters_leave_the_order_of_the_words_as_it_is(plane: Plane) -> None:
+    plane.post("kites and many other things, none of which matter much here", agent="muse", project="a")
+    plane.post("red kites", agent="muse", project="b")
+    assert found(plane, "red kites", agent="muse") == found(plane, "red kites")

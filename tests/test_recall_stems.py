@@ -31,3 +31,8 @@ def test_stem_is_that_of_the_index(word: str) -> None:
 @pytest.mark.parametrize("word", ["", "a", "42", "naïve", "ёж", "v2", "記憶"])
 def test_what_is_no_english_word_stays(word: str) -> None:
     assert stem(word) == word
+
+
+@pytest.mark.parametrize("word", WORDS.split())
+def test_stem_changes_but_its_last_letter(word: str) -> None:
+    assert word.startswith(stem(word)[:-1])

@@ -161,6 +161,7 @@ class RecallSettings(_Section):
     speaker: float = field(default=0.3, metadata={"ge": 0})
     user: float = field(default=1.3, metadata={"ge": 0})
     thread: float = field(default=0.3, metadata={"ge": 0})
+    linked: float = field(default=0.2, metadata={"ge": 0})
     least_meaning: float = field(default=0.35, metadata={"ge": 0, "le": 1})
     floor: float = field(default=0.0, metadata={"ge": 0, "le": 1})
 

@@ -74,8 +74,8 @@ def split(words: str) -> list[str]:
 
 
 def _beginnings(terms: Iterable[str]) -> re.Pattern[str]:
-    """Return the pattern of the words whose stem may be one of these: a stem of three letters keeps the first two."""
-    heads = sorted({term[: 2 if len(term) > 2 else 1] for term in terms})
+    """Return the pattern of the words whose stem may be one of these: a stem changes but its last letter."""
+    heads = sorted({term[:-1] or term for term in terms})
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, heads))})[^\W_]*" if heads else "(?!)")
 
 
@@ -102,7 +102,7 @@ def read(
     ):
         said = text_ or ""
         written = index.spaced(f"{agent} {_dated(at // _DAY)} {about or ''} {said}").casefold()
-        speaker = _SAID.match(said)
+        speaker = _SAID.match(said) if ":" in said else None
         said_by = {_first_name(agent), *([speaker[1].casefold()] if speaker else [])}
         found[seq] = Evidence(
             words=ranked.get(seq, 0.0),

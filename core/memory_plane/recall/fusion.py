@@ -1,31 +1,31 @@
 """One score of several: words, meaning, and the same words in what stands beside, each within 0 to 1, then added.
 
-A word that a neighbour says counts for less than one's own and for more than none: a question and its answer share what
-is asked. Rank fusion was measured too; on dialogues it is worse than words alone.
+What a neighbour says and means counts for less than one's own and for more than none: a question and its answer share
+what is asked. Rank fusion was measured too; on dialogues it is worse than words alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import fsum
+from typing import NamedTuple
 
 from memory_plane.recall.evidence import Evidence
 from memory_plane.recall.threads import Around
 from memory_plane.settings import RecallSettings
 
 BESIDE, NEXT_BUT_ONE = 0.7, 0.5
-"""What a word counts that a direct neighbour, or the one after it, says."""
+"""What a word counts that a direct neighbour, or the one after it, says; the first also for what it means."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """What one memory got for each reason; `total` is what it is ranked by."""
 
     words: float = 0.0
     meaning: float = 0.0
     beside: float = 0.0
     speaker: float = 0.0
+    linked: float = 0.0
     thread: float = 0.0
     total: float = 0.0
 
@@ -52,44 +52,57 @@ class Chain:
 def fuse(
     evidence: Mapping[int, Evidence],
     around: Mapping[int, Around],
+    lent: Mapping[int, float],
     terms: Mapping[str, float],
     weights: RecallSettings,
 ) -> dict[int, Part]:
-    """Return the score of each memory and what it is made of."""
+    """Return the score of each memory and what it is made of; `lent` is what other memories lend it."""
     chain = Chain(around)
     beside = {row: chain.beside(row) for row in evidence}
-    field = {row: _field(one.terms, *beside[row], evidence, terms) for row, one in evidence.items()}
     by_words = _scaled({row: one.words for row, one in evidence.items()}, weights.words)
-    by_meaning = _scaled({row: one.meaning for row, one in evidence.items()}, weights.meaning)
-    by_field = _scaled(field, weights.beside)
+    by_meaning = _scaled({row: _meaning(row, beside[row][0], evidence) for row in evidence}, weights.meaning)
+    by_field = _scaled({row: _field(row, *beside[row], evidence, terms) for row in evidence}, weights.beside)
     own = _scaled({row: by_words[row] + by_meaning[row] + by_field[row] for row in evidence})
-    spoken = {row: own[row] + weights.speaker * one.named for row, one in evidence.items()}
-    trusted = {row: spoken[row] * (weights.user if one.user else 1.0) for row, one in evidence.items()}
-    base = _scaled(trusted)
+    base = _scaled({row: _told(own[row], lent.get(row, 0.0), one, weights) for row, one in evidence.items()})
     found = {}
-    for row in evidence:
+    for row, one in evidence.items():
         near, far = beside[row]
-        lent = weights.thread * _lent([base.get(one, 0.0) for one in near], [base.get(one, 0.0) for one in far])
+        thread = weights.thread * _best_beside(
+            [base[i] for i in near if i in base], [base[i] for i in far if i in base]
+        )
         found[row] = Part(
             words=by_words[row],
             meaning=by_meaning[row],
             beside=by_field[row],
-            speaker=spoken[row] - own[row],
-            thread=lent,
-            total=base[row] + lent,
+            speaker=weights.speaker * one.named,
+            linked=weights.linked * lent.get(row, 0.0),
+            thread=thread,
+            total=base[row] + thread,
         )
     return found
 
 
-def _lent(near: list[float], far: list[float]) -> float:
+def _told(own: float, lent: float, one: Evidence, weights: RecallSettings) -> float:
+    """Return the score of what a memory says, by whom it is said, and of what it is linked with."""
+    said = own + weights.speaker * one.named + weights.linked * lent
+    return said * (weights.user if one.user else 1.0)
+
+
+def _best_beside(near: list[float], far: list[float]) -> float:
     """Return the best of the direct neighbours and half the best of the others."""
     near.sort(reverse=True)
     return sum(near[:1]) + max(near[1:] + far, default=0.0) / 2
 
 
+def _meaning(row: int, near: list[int], evidence: Mapping[int, Evidence]) -> float:
+    beside = [evidence[one].meaning for one in near if one in evidence]
+    return evidence[row].meaning + BESIDE * max(beside, default=0.0)
+
+
 def _field(
-    own: frozenset[str], near: list[int], far: list[int], evidence: Mapping[int, Evidence], terms: Mapping[str, float]
+    row: int, near: list[int], far: list[int], evidence: Mapping[int, Evidence], terms: Mapping[str, float]
 ) -> float:
+    own = evidence[row].terms
     first = {term for one in near if one in evidence for term in evidence[one].terms} - own
     second = {term for one in far if one in evidence for term in evidence[one].terms} - own - first
     weighed = ((1.0, own), (BESIDE, first), (NEXT_BUT_ONE, second))
@@ -97,6 +110,6 @@ def _field(
 
 
 def _scaled(values: Mapping[int, float], weight: float = 1.0) -> dict[int, float]:
-    """Bring values from 0 up to their greatest into 0 to `weight`."""
-    most = max(values.values(), default=0.0)
-    return {row: weight * max(value, 0.0) / most if most > 0 else 0.0 for row, value in values.items()}
+    """Bring values, none below 0, into 0 to `weight`, which the greatest gets."""
+    factor = weight / (max(values.values(), default=0.0) or 1.0)
+    return {row: factor * value for row, value in values.items()}

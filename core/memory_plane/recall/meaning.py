@@ -16,9 +16,9 @@ from sqlalchemy import Connection, bindparam, text
 from memory_plane.prepared import Prepared
 from memory_plane.store import vectors
 
-LOOKED_AT = 2_500
+LOOKED_AT = 1_500
 """How many memories' signs are compared for one question."""
-IN_CELL = 128
+IN_CELL = 64
 """About so many memories share a cell."""
 CELLS = 64
 """No more cells than this are opened."""

@@ -1,20 +1,21 @@
 """Recall: the best answers of the whole memory to a question in anybody's words, for a bounded price.
 
-Words and meaning each propose a few memories; those and what stands beside them in their conversations are read, and
-one score is made of all that speaks for each. docs/recall.md tells it step by step.
+Words and meaning each propose a few memories; of the best of those, what stands beside them in their conversations and
+what is linked with them is read too, and one score is made of all that speaks for each. docs/recall.md tells it step by
+step.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
 from memory_plane.errors import Refused
 from memory_plane.operations import memory_of
-from memory_plane.recall import evidence, fusion, meaning, threads
+from memory_plane.recall import evidence, fusion, links, meaning, threads
 from memory_plane.recall.evidence import Evidence, Question
 from memory_plane.recall.fusion import Part
 from memory_plane.recall.lexical import WORD, Filters, Words, bare, telling
@@ -29,6 +30,8 @@ MAX_RESULTS = 200
 SNIPPET = 240
 BY_WORDS, BY_MEANING = 30, 20
 """How many memories each way of looking proposes; more of them find nothing that these do not."""
+LEADING, LENDING = 20, 5
+"""Of how many of these is read what stands beside them, and how many are asked what they are linked with."""
 SIGNS_A_TOKEN = 4
 """About so many characters are one token of a language model."""
 
@@ -86,26 +89,40 @@ def _find(
     words = Words(connection, filters)
     by_words = words.best(query, max(most, BY_WORDS))
     ranked = dict(by_words[:BY_WORDS])
-    said = evidence.split(bare(query))
-    asked = telling([word for word in said if len(word) > 1 or not word.isascii()]) or telling(said)
-    question = Question(
-        evidence.telling(asked, *words.counts(asked)),
-        frozenset(said),
-        *((vector.model, vectors.unit(vector.rows[0])) if vector is not None else ()),
-    )
+    question = _question(words, query, vector)
     near = meaning.nearest(connection, question.model, question.vector, BY_MEANING) if question.vector else []
-    proposed = [*ranked, *(row for row in near if row not in ranked)]
-    around = threads.around(connection, proposed)
-    rows = dict.fromkeys([*proposed, *(row for rows in around.values() for row in rows if row is not None)])
-    read = evidence.read(connection, question, rows, ranked)
-    parts = fusion.fuse(read, around, question.terms, weights)
-    fits = {row for row, one in read.items() if row in ranked or one.speaks or one.meaning >= weights.least_meaning}
+    read = evidence.read(connection, question, dict.fromkeys([*ranked, *near]), ranked)
+    leading = _leading(fusion.fuse(read, {}, {}, question.terms, weights))
+    around = threads.around(connection, leading)
+    lent = links.lent(connection, dict(list(leading.items())[:LENDING]), query) if weights.linked else {}
+    rest = dict.fromkeys([row for rows in around.values() for row in rows if row is not None] + list(lent))
+    read |= evidence.read(connection, question, [row for row in rest if row not in read], {})
+    parts = fusion.fuse(read, around, lent, question.terms, weights)
+    fits = {row for row in read if row in ranked or row in lent or _speaks(read[row], weights)}
     fits &= ranked.keys() | words.allowed(fits - ranked.keys())
     if not fits or _relevance(fits, read, question) < weights.floor:
         return _Found([], {}, {})
     best = sorted(fits, key=lambda row: (-parts[row].total, -row))
-    rest = [(row, 0.0) for row, _ in by_words if row not in fits]
-    return _Found([*((row, parts[row].total) for row in best), *rest][:most], parts, around)
+    others = [(row, 0.0) for row, _ in by_words if row not in fits]
+    return _Found([*((row, parts[row].total) for row in best), *others][:most], parts, around)
+
+
+def _question(words: Words, query: str, vector: Vectors | None) -> Question:
+    """Return what is asked: the telling words, weighed by how many memories have them, and the meaning."""
+    said = evidence.split(bare(query))
+    asked = telling([word for word in said if len(word) > 1 or not word.isascii()]) or telling(said)
+    meant = (vector.model, vectors.unit(vector.rows[0])) if vector is not None else ()
+    return Question(evidence.telling(asked, *words.counts(asked)), frozenset(said), *meant)
+
+
+def _leading(parts: dict[int, Part]) -> dict[int, float]:
+    """Return the best of what was proposed, the best first, with what each scores so far: 1 the best."""
+    best = sorted(parts, key=lambda row: (-parts[row].total, -row))[:LEADING]
+    return {row: parts[row].total for row in best}
+
+
+def _speaks(one: Evidence, weights: RecallSettings) -> bool:
+    return one.speaks or one.meaning >= weights.least_meaning
 
 
 def _relevance(rows: set[int], read: dict[int, Evidence], question: Question) -> float:
@@ -115,7 +132,7 @@ def _relevance(rows: set[int], read: dict[int, Evidence], question: Question) ->
 
 
 def _told(part: Part) -> dict[str, float]:
-    return {name: round(value, 3) for name, value in asdict(part).items() if value}
+    return {name: round(value, 3) for name, value in part._asdict().items() if value}
 
 
 def _with_neighbours(
