@@ -13,7 +13,7 @@ AGENTS = {agent.id for one in entry_points(group="memory_plane") for agent in on
 
 
 def test_every_agent_that_a_plugin_speaks_for_has_a_page() -> None:
-    assert AGENTS == PAGES.keys()
+    assert PAGES.keys() == AGENTS
 
 
 @pytest.mark.parametrize("agent", PAGES)
