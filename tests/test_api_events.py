@@ -20,7 +20,6 @@ from memory_plane import Plane
 from memory_plane.access import agent_token, session
 from memory_plane.surfaces import events
 from memory_plane.surfaces.api import create_app
-from memory_plane.surfaces.web.door import COOKIE
 
 if TYPE_CHECKING:
     from memory_plane.testing import MakePlane
@@ -110,7 +109,7 @@ def test_each_operation_is_told_without_its_text(hub: Live, plane: Plane) -> Non
 @contextmanager
 def calls(hub: Live) -> Iterator[Stream]:
     cookie = session(TOKEN, int(time()) + SECONDS)
-    with hub.events("/live", authorization="", cookie=f"{COOKIE}={cookie}") as stream:
+    with hub.events("/live", authorization="", cookie=f"memory_plane_{hub.http.base_url.port}={cookie}") as stream:
         yield stream
 
 

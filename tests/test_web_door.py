@@ -94,7 +94,7 @@ def test_no_page_is_shown_without_the_cookie(hub: TestClient, path: str) -> None
     ],
 )
 def test_a_cookie_that_this_hub_did_not_give_opens_nothing(hub: TestClient, shown: str) -> None:
-    cookie = [(b"cookie", f"{door.COOKIE}={shown}".encode())]
+    cookie = [(b"cookie", f"memory_plane_8788={shown}".encode())]
     assert hub.get("/", headers=cookie).status_code == 401
 
 
@@ -137,6 +137,13 @@ def test_a_form_that_says_nothing_of_where_it_comes_from_changes_nothing(plane: 
 def test_what_is_no_form_is_refused(plane: Plane, signed_in: SignIn) -> None:
     item = plane.post("Send the offer", agent="muse", kind="commitment").id
     assert signed_in(plane).post(f"/items/{item}", json={"do": "done"}).status_code == 415
+
+
+@pytest.mark.parametrize("port", [8788, 8799])
+def test_each_hub_of_a_machine_has_a_cookie_of_its_own(plane: Plane, port: int) -> None:
+    hub = TestClient(create_app(plane, token=TOKEN, port=port), base_url=f"http://127.0.0.1:{port}")
+    hub.get(link(hub))
+    assert list(hub.cookies) == [f"memory_plane_{port}"]
 
 
 def test_signing_out_takes_the_cookie(plane: Plane, signed_in: SignIn) -> None:

@@ -161,11 +161,11 @@ def test_what_came_since_the_last_visit_is_new(plane: Plane, browser: TestClient
 def test_a_visit_ends_when_nobody_looks_for_a_while(plane: Plane, browser: TestClient, minutes: int, new: str) -> None:
     plane.post("While nobody looked", agent="muse")
     seen = int((datetime.now(UTC) - timedelta(minutes=minutes)).timestamp())
-    browser.cookies.set("memory_plane_visit", f"{seen}.{seen}")
+    browser.cookies.set("memory_plane_8788_visit", f"{seen}.{seen}")
     assert new in browser.get("/").text
 
 
 @pytest.mark.parametrize("kept", ["", "x", "1", "1.2.3", "99999999999999999999.1", "-1.-1", "nan.nan"])
 def test_a_cookie_of_a_visit_that_makes_no_sense_is_no_matter(browser: TestClient, kept: str) -> None:
-    browser.cookies.set("memory_plane_visit", kept)
+    browser.cookies.set("memory_plane_8788_visit", kept)
     assert browser.get("/").status_code == 200

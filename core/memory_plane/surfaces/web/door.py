@@ -20,12 +20,11 @@ from starlette.routing import Route
 from memory_plane.access import session, session_lasts
 from memory_plane.surfaces.gate import IDENTITY, STILL_OPEN, refuse
 from memory_plane.surfaces.rest.wire import ERRORS, FORBIDDEN, bearer, known_parameters, master_only, told
-from memory_plane.surfaces.web.frame import Frame
+from memory_plane.surfaces.web.frame import Frame, cookie
 
 if TYPE_CHECKING:
     from starlette.types import Scope
 
-COOKIE = "memory_plane"
 LINK_SECONDS = 120
 """How long a link waits to be opened."""
 DAYS = 90
@@ -66,7 +65,8 @@ class Door:
             return refuse(403, "only the hub's own page may send this")
         if _first(scope["path"]) in ("sign-in", "assets"):
             return None
-        still_open = partial(self._lasts, HTTPConnection(scope).cookies.get(COOKIE, ""))
+        asked = HTTPConnection(scope)
+        still_open = partial(self._lasts, asked.cookies.get(cookie(asked), ""))
         if not still_open():
             return self._frame.page(Request(scope), "closed.html", status=401)
         scope[IDENTITY], scope[STILL_OPEN] = None, still_open
@@ -105,7 +105,7 @@ class Door:
         # A page of its own and no redirection: a strict cookie is not sent where the way began at another site.
         response = self._frame.page(request, "welcome.html")
         response.set_cookie(
-            COOKIE,
+            cookie(request),
             session(master, int(time()) + DAYS * 86_400),
             max_age=DAYS * 86_400,
             httponly=True,
@@ -116,7 +116,7 @@ class Door:
 
     def _leave(self, request: Request) -> Response:
         response = self._frame.page(request, "closed.html")
-        response.delete_cookie(COOKIE)
+        response.delete_cookie(cookie(request))
         return response
 
     def _lasts(self, shown: str) -> bool:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 from zoneinfo import ZoneInfo
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -105,6 +105,12 @@ def assets() -> Route:
 async def form(request: Request) -> dict[str, str]:
     """Return the fields that a form sent; of a name that comes twice the last."""
     return dict(parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True))
+
+
+def cookie(connection: HTTPConnection, name: str = "") -> str:
+    """Return what a cookie of this hub is called: browsers send the cookies of one host to all of its ports."""
+    port = connection.url.port or (443 if connection.url.scheme == "https" else 80)
+    return f"memory_plane_{port}{name and '_'}{name}"
 
 
 def local(path: str) -> str:

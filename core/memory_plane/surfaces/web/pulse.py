@@ -16,7 +16,7 @@ from memory_plane.errors import Refused
 from memory_plane.plane import Plane
 from memory_plane.recall import stream
 from memory_plane.surfaces.web.acting import place_in, placed
-from memory_plane.surfaces.web.frame import Frame, form
+from memory_plane.surfaces.web.frame import Frame, cookie, form
 from memory_plane.types import KINDS, Receipt
 from memory_plane.writes import PERSON
 
@@ -24,7 +24,7 @@ STREAM, ITEMS = 40, 100
 """How many thoughts and open items the page shows at a time."""
 FILTERS = ("agent", "kind", "project", "about", "origin", "since", "until")
 ORIGINS = ("user", "agent", "external")
-VISITED = "memory_plane_visit"
+VISITED = "visit"
 """The cookie that holds when the last visit ended and when this one was last seen, in seconds since 1970."""
 APART = timedelta(minutes=15)
 """How long nobody looks until the next look is another visit."""
@@ -34,9 +34,11 @@ def pulse(plane: Plane, frame: Frame) -> list[Route]:
     """Return the page, and where its forms go."""
 
     def page(request: Request) -> Response:
-        visit = Visit.of(request.cookies.get(VISITED, ""), datetime.now(UTC))
+        visit = Visit.of(request.cookies.get(cookie(request, VISITED), ""), datetime.now(UTC))
         response = frame.page(request, "pulse.html", **_shown(plane, request.query_params, frame.zone), visit=visit)
-        response.set_cookie(VISITED, visit.text(), max_age=366 * 86_400, httponly=True, samesite="strict")
+        response.set_cookie(
+            cookie(request, VISITED), visit.text(), max_age=366 * 86_400, httponly=True, samesite="strict"
+        )
         return response
 
     async def act(request: Request) -> Response:
