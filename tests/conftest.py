@@ -110,19 +110,29 @@ def gate(untouched: Plane) -> Iterator[TestClient]:
 
 @pytest.fixture
 def signed_in() -> Iterator[Callable[[Plane], TestClient]]:
-    """Give `signed_in(plane)`: a browser that came in to the pages of a hub by its link; it sends what forms send."""
+    """Give `signed_in(plane)`: a browser that is signed in to the pages of a hub; it sends what forms send.
+
+    The pages alone, behind their gate: to describe the rest of the hub takes most of a test's time.
+    """
+    from fastapi import FastAPI
     from starlette.testclient import TestClient
 
-    from memory_plane.surfaces.api import create_app
+    from memory_plane.access import session
+    from memory_plane.surfaces.events import Feed
+    from memory_plane.surfaces.gate import Gate
+    from memory_plane.surfaces.rest.wire import add_handlers
+    from memory_plane.surfaces.web import web
 
     url, token = "http://127.0.0.1:8788", "t" * 43
     with ExitStack() as opened:
 
         def enter(plane: Plane) -> TestClient:
-            app = create_app(plane, token=token, port=8788)
+            door, pages = web(plane, Feed(plane), lambda: token)
+            app = FastAPI(routes=pages, openapi_url=None)
+            add_handlers(app)
+            app.add_middleware(Gate, master=lambda: token, port=8788, door=door)
             client = opened.enter_context(TestClient(app, base_url=url, headers={"origin": url}))
-            made = client.post("/api/sign-in", json={}, headers={"authorization": f"Bearer {token}"})
-            client.get(made.json()["path"])
+            client.cookies.set("memory_plane_8788", session(token, 2**39), "127.0.0.1", "/")
             return client
 
         yield enter
