@@ -46,10 +46,9 @@ def test_text_without_a_row_is_a_failure(plugin_manager: PluginManager) -> None:
         plugin_manager.embed(["a", "bcd"])
 
 
-def test_failing_model_falls_to_the_next() -> None:
+def test_failing_model_is_not_replaced_since_vectors_of_two_models_tell_nothing_of_each_other() -> None:
     manager = PluginManager()
     manager.register(ForgetfulPlugin())
     manager.register(LengthPlugin())
-    answer = manager.embed(["a", "bcd"])
-    assert answer
-    assert answer.model == "length-1"
+    assert manager.embed(["a", "bcd"]) is None
+    assert "'forgetful' failed in 'embed'" in str(manager.failures[0])

@@ -257,9 +257,18 @@ class PluginManager:
         return pages
 
     def embed(self, texts: Sequence[str]) -> Vectors | None:
-        """Return the first answer: vectors of one model."""
+        """Return the vectors of the first plugin that has a model, None while it fails: another's are of no use then."""
         check = partial(answers.vectors, texts=texts)
-        return next((answer for _, answer in self._each(self._hooks["embed"], {"texts": texts}, check)), None)
+        for call in self._hooks["embed"]:
+            try:
+                answer = self._ask(call, {"texts": texts}, check)
+            except PluginError:
+                if self.strict:
+                    raise
+                return None
+            if answer is not None:
+                return answer
+        return None
 
     def integrate(self, machine: Machine) -> list[tuple[str, Integration]]:
         """Return how each agent is told of Memory Plane, with the plugin that says it."""
