@@ -62,7 +62,7 @@ def _kept_apart(connection: Connection, node: str, into: str) -> str | None:
     """Say which two nodes would come together though they were said not to be one."""
     verdicts_now = [one for one in verdicts.all_of(connection) if {one.one, one.other} != {node, into}]
     joined = verdicts.joined([*verdicts_now, verdicts.Verdict(node, into, same=True)])
-    if joined[node] == joined.get(into, into):
+    if joined.get(node, node) == joined.get(into, into):
         return None
     return f"node: {node} and {into} stand for nodes that were said not to be one; retract that first"
 
