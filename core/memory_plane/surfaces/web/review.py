@@ -13,12 +13,12 @@ from starlette.routing import Route
 from memory_plane.plane import Plane
 from memory_plane.recall import records
 from memory_plane.surfaces.web.acting import Given, id_in, shows
-from memory_plane.surfaces.web.frame import Frame, form
+from memory_plane.surfaces.web.frame import Frame, cookie, form
 from memory_plane.types import Node, Review
 
 PAIRS, VERDICTS, HELD = 20, 20, 40
 """How many pairs, verdicts and held memories the page shows at a time."""
-LATER = "memory_plane_later"
+LATER = "later"
 """The cookie that holds what was put off, until the browser is closed."""
 MOST_LATER = 60
 
@@ -27,22 +27,21 @@ def review(plane: Plane, frame: Frame) -> list[Route]:
     """Return the page, and where a pair is put off."""
 
     def page(request: Request) -> Response:
-        later = request.cookies.get(LATER, "").split(".")
-        return frame.page(request, "review.html", **_shown(plane, request.query_params, later))
+        return frame.page(request, "review.html", **_shown(plane, request.query_params, _later(request)))
 
     async def put_off(request: Request) -> Response:
         given = await form(request)
-        later = [*request.cookies.get(LATER, "").split("."), _mark(given.get("one", ""), given.get("other", ""))]
+        later = dict.fromkeys([*_later(request), _mark(given.get("one", ""), given.get("other", ""))])
         response = RedirectResponse("/review", 303)
-        kept = ".".join(list(dict.fromkeys(filter(None, later)))[-MOST_LATER:])
-        response.set_cookie(LATER, kept, httponly=True, samesite="strict")
+        kept = ".".join(list(later)[-MOST_LATER:])
+        response.set_cookie(cookie(request, LATER), kept, httponly=True, samesite="strict")
         return response
 
     return [shows(frame, "/review", page), Route("/review", put_off, methods=["POST"])]
 
 
 def _shown(plane: Plane, given: Given, later: Sequence[str]) -> dict[str, Any]:
-    pairs = plane.reviews(limit=PAIRS + len(later))
+    pairs = plane.reviews(limit=PAIRS + len(later) + 1)
     held = plane.held(limit=HELD + 1)
     # Those that were put off come last, each kept in its place among the others.
     pairs.sort(key=lambda one: _mark(one.one.id, one.other.id) in later)
@@ -58,6 +57,10 @@ def _shown(plane: Plane, given: Given, later: Sequence[str]) -> dict[str, Any]:
         "held": held[:HELD],
         "more_held": len(held) > HELD,
     }
+
+
+def _later(request: Request) -> list[str]:
+    return list(filter(None, request.cookies.get(cookie(request, LATER), "").split(".")))[-MOST_LATER:]
 
 
 def _join(review: Review) -> tuple[Node, Node]:
