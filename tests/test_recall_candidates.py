@@ -12,7 +12,7 @@ from memory_plane.database import Database
 from memory_plane.recall.candidates import PART_SCORE, PER_NAME, candidates
 from memory_plane.store import derivations, log, operations
 from memory_plane.store.codec import Derivation
-from memory_plane.types import Candidate, Classification, Link, Memory, Mention, Operation, Resolution
+from memory_plane.types import Candidate, Claim, Classification, Link, Memory, Mention, Operation, Resolution
 
 MakeOperation = Callable[..., Operation]
 Name = Callable[..., None]
@@ -34,7 +34,13 @@ def name(connection: Connection, operation: MakeOperation) -> Name:
     """Give `name({"Ann Lee": id, …}, linked=True)`: a thought that names these nodes."""
 
     def write(
-        names: dict[str, str], *, agent: str = "muse", type_: str = "Person", linked: bool = False, hour: int = 0
+        names: dict[str, str],
+        *,
+        agent: str = "muse",
+        type_: str = "Person",
+        linked: bool = False,
+        hour: int = 0,
+        relation: str = "KNOWS",
     ) -> None:
         thought = operation(text=", ".join(names), agent=agent, created_at=AT + timedelta(hours=hour))
         seq = operations.append(connection, thought, thought.created_at).seq
@@ -45,7 +51,7 @@ def name(connection: Connection, operation: MakeOperation) -> Name:
             for one, id in names.items()
         ]
         ids = list(names.values())
-        links = (Link(source=ids[0], relation="KNOWS", target=ids[1], probability=1),) if linked else ()
+        links = (Link(source=ids[0], relation=relation, target=ids[1], probability=1),) if linked else ()
         said = Classification(resolutions=tuple(resolutions), links=links)
         derivations.record(connection, seq, *memory, [Derivation(plugin="local", version="1", classification=said)])
 
@@ -141,3 +147,30 @@ def test_each_mention_has_its_own_candidates(connection: Connection, name: Name)
 
 def test_nothing_is_known_of_nothing(connection: Connection) -> None:
     assert found(connection) == found(connection, mention("Ann")) == []
+
+
+def claim(subject: Mention, relation: str, object_: Mention) -> Claim:
+    return Claim(subject=subject, relation=relation, object=object_, start=0, end=1, confidence=1, polarity="positive")
+
+
+def test_what_is_claimed_of_few_and_known_agrees(connection: Connection, name: Name) -> None:
+    name({"Katherine Bell": IDS[0], "Orbit": IDS[1]}, linked=True, relation="LEADS")
+    kate, orbit = mention("Kate Bell"), mention("Orbit")
+
+    def agrees(relation: str) -> list[int]:
+        said = candidates(connection, MEMORY, [kate, orbit], [claim(kate, relation, orbit)]).found
+        return [one.agrees for one in said if one.mention is kate]
+
+    assert agrees("LEADS") == [1]
+    assert agrees("WORKS_AT") == agrees("MANAGES") == [0]
+
+
+@pytest.mark.parametrize(("employer", "contradicts"), [("Acme", False), ("Globex", True), ("Nowhere", True)])
+def test_another_employer_than_is_known_contradicts(
+    connection: Connection, name: Name, employer: str, contradicts: bool
+) -> None:
+    name({"Rob": IDS[0], "Acme": IDS[1]}, linked=True, relation="WORKS_AT")
+    name({"Globex": IDS[2]}, type_="Organization")
+    rob, company = mention("Rob"), mention(employer, "Organization")
+    said = candidates(connection, MEMORY, [rob, company], [claim(rob, "WORKS_AT", company)]).found
+    assert [one.contradicts for one in said if one.mention is rob] == [contradicts]

@@ -49,7 +49,7 @@ def inquire(connection: Connection, seq: int, interests: Mapping[str, tuple[str,
     said = tuple(identities.seen(connection, memory.id, derivations.read(connection, seq, memory)))
     found = reduce(unite, (one.extraction for one in said if one.extraction is not None), Extraction())
     classification = next((one.classification for one in said if one.classification), Classification())
-    known = candidates(connection, memory, found.mentions, but=seq)
+    known = candidates(connection, memory, found.mentions, found.claims, but=seq)
     nodes = nodes_of(classification, known.known, memory.origin)
     return Inquiry(
         seq=seq,

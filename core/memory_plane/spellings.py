@@ -16,7 +16,7 @@ ALIKE, SHORT, INITIAL, PART, SHORT_ALONE = 0.9, 0.8, 0.7, 0.6, 0.5
 
 MARK = "\x1f"
 """Stands before a key among names; no folded name has it, since it counts as white space."""
-_COMPANY = frozenset(
+COMPANY = frozenset(
     re.findall(
         r"\w+",
         "ab ag as asa bhd bv co company corp corporation gbr gmbh inc incorporated kg kgaa kk limited llc llp lp ltd"
@@ -82,7 +82,7 @@ def _words(name: str) -> list[str]:
 
 def _parts(name: str) -> Iterator[str]:
     words = _words(name)
-    while len(words) > 1 and words[-1] in _COMPANY:
+    while len(words) > 1 and words[-1] in COMPANY:
         words.pop()
     yield from words
 

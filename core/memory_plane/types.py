@@ -168,7 +168,8 @@ class Candidate:
     """A known node that `mention` may be, with the evidence for it; `last_seen` is None if never.
 
     `name_score`: 1 for a name that the node has had, less for one spelt otherwise, shorter or only a part of it;
-    `given`: a person said that the node is called so.
+    `given`: a person said that the node is called so; `agrees`: how many claims of the memory are known of the node
+    and are true of few (who leads Orbit); `contradicts`: the memory names another employer than is known.
 
     Deferred plugins are told too whether the mention was `taken` for it at once, and `facts`: what other memories say
     of it, in words.
@@ -183,6 +184,8 @@ class Candidate:
     taken: bool = False
     facts: tuple[str, ...] = ()
     given: bool = False
+    agrees: int = 0
+    contradicts: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

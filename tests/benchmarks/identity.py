@@ -75,7 +75,7 @@ def judge(block: list[str], count: Counter[str], *, show: bool) -> None:
             id = plane.post(plain, agent=agent).id
             nodes = meant(plane, id)
             named += [
-                (Named(number, one["name"], one["group"], one["number"]), nodes.get(one["name"]))
+                (Named(number, one["name"], one["group"], one["number"]), nodes.get(one["name"].removesuffix(".")))
                 for one in _MARKED.finditer(text)
             ]
         reviews = {frozenset((one.one.id, one.other.id)) for one in plane.reviews(limit=100)}
@@ -116,7 +116,7 @@ def meant(plane: Plane, memory: str) -> dict[str, str]:
         assert stored is not None
         answers = identities.seen(connection, memory, derivations.read(connection, found[0], stored[0]))
         classified = [one.classification for one in answers if one.classification is not None]
-    return {one.mention.text: one.node for found_ in classified for one in found_.resolutions}
+    return {one.mention.text.removesuffix("."): one.node for found_ in classified for one in found_.resolutions}
 
 
 def opened(home: str) -> Plane:

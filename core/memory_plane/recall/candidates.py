@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 
 from sqlalchemy import Connection, bindparam, select
 
 from memory_plane import models, spellings
 from memory_plane.prepared import Prepared
+from memory_plane.recall.witnesses import Claimed, shared
 from memory_plane.store import identities
 from memory_plane.store.names import folded
-from memory_plane.types import Candidate, Memory, Mention, Node
+from memory_plane.types import Candidate, Claim, Memory, Mention, Node
 
 PER_NAME = 8
 """How many nodes of one name are considered, the youngest first."""
 RECENT = 30
 """How many of a node's newest mentions count as evidence."""
-NEIGHBOURS = 40
-"""How many other names of a memory are asked whether they know a node: a list of a thousand is no evidence."""
 PART_SCORE = spellings.PART
 """The name score of a first or last name against a whole one."""
 
-_nodes, _aliases, _mentions, _edges = models.graph_nodes, models.aliases, models.mentions, models.graph_edges
+_nodes, _aliases, _mentions = models.graph_nodes, models.aliases, models.mentions
 _named = Prepared(
     select(*(_nodes.c[name] for name in ("key", "id", "type", "name", "origin", "founded_at")), _aliases.c.part)
     .join(_aliases, _aliases.c.node == _nodes.c.key)
@@ -38,9 +36,6 @@ _lately = Prepared(
     .where(_mentions.c.node == bindparam("node"))
     .order_by(_mentions.c.seq.desc())
     .limit(RECENT)
-)
-_linked = Prepared(
-    select(_edges.c.key).where(_edges.c.source == bindparam("source"), _edges.c.target == bindparam("target")).limit(1)
 )
 
 
@@ -66,13 +61,19 @@ class Candidates:
 
 
 def candidates(
-    connection: Connection, memory: Memory, mentions: Sequence[Mention], *, but: int | None = None
+    connection: Connection,
+    memory: Memory,
+    mentions: Sequence[Mention],
+    claims: Sequence[Claim] = (),
+    *,
+    but: int | None = None,
 ) -> Candidates:
     """Look up each mention by its name, and where no node has had it by other spellings, short forms and parts of it.
 
     The row `but` is no evidence.
     """
     look = _LookUp(connection, but)
+    claimed = Claimed(claims, look.__getitem__)
     options = [(mention, *option) for mention in mentions for option in _options(mention, look)]
     names = {folded(one.text): look[folded(one.text)] for one in mentions}
     found = [
@@ -80,10 +81,12 @@ def candidates(
             mention=mention,
             node=option.node,
             name_score=score,
-            shared_neighbours=_shared(connection, option, name, names),
+            shared_neighbours=shared(connection, option, name, names),
             same_agent=memory.agent in option.agents,
             last_seen=option.last_seen,
             given=score == 1 and identities.names(connection, option.node.id).get(name, False),
+            agrees=claimed.agrees(connection, option, name, but),
+            contradicts=claimed.contradicts(connection, option, name),
         )
         for mention, option, score in options
         for name in (folded(mention.text),)
@@ -172,20 +175,3 @@ def _recall(connection: Connection, known: Known, but: int | None) -> None:
         known.memories.add(seq)
         known.agents.add(agent)
         known.last_seen = at if known.last_seen is None else max(at, known.last_seen)
-
-
-def _shared(connection: Connection, option: Known, own: str, names: Mapping[str, list[tuple[Known, bool]]]) -> int:
-    """Count the other names of this memory that stood beside the node before, in one memory or along an edge: to 3."""
-    beside = (
-        name
-        for name, others in islice(names.items(), NEIGHBOURS)
-        if name != own and any(other is not option and _together(connection, option, other) for other, _ in others)
-    )
-    return sum(1 for _ in islice(beside, 3))
-
-
-def _together(connection: Connection, one: Known, other: Known) -> bool:
-    if not one.memories.isdisjoint(other.memories):
-        return True
-    ways = ((one.key, other.key), (other.key, one.key))
-    return any(_linked.first(connection, source=source, target=target) for source, target in ways)

@@ -139,6 +139,37 @@ def test_name_is_found_whole(name: str) -> None:
     assert name in names(f"Yesterday Bob mentioned {name} again.")
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "type"),
+    [
+        ("R. Smith works at Acme.", "R. Smith", "Person"),
+        ("A. Kowalski leads the Harbor project.", "A. Kowalski", "Person"),
+        ("Ann Lee met J. R. Hale.", "J. R. Hale", "Person"),
+        ("John Q. Smith left.", "John Q. Smith", "Person"),
+        ("Siemens AG ordered pumps.", "Siemens AG", "Organization"),
+        ("We pay Hooli, Inc. for hosting.", "Hooli, Inc", "Organization"),
+        ("Orbit 2 depends on Redis.", "Orbit 2", "Project"),
+        ("Will from Acme called.", "Will", "Person"),
+    ],
+)
+def test_initials_legal_forms_and_versions_are_of_the_name(text: str, name: str, type: str) -> None:
+    assert names(text).get(name) == type
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Plan B. Smith agreed to it.", "Smith"),
+        ("We write it in R. Smith likes that.", "R"),
+        ("So did I. Bob left.", "Bob"),
+        ("Ann Lee lives in Boulder, CO now.", "Boulder"),
+        ("Orbit 2 weeks late.", "Orbit"),
+    ],
+)
+def test_letters_and_numbers_that_are_of_no_name_are_left(text: str, name: str) -> None:
+    assert name in names(text)
+
+
 def test_name_inside_a_longer_one_is_not_that_name() -> None:
     assert "Java" not in names("Bob uses JavaScript.")
 

@@ -40,8 +40,8 @@ def candidate(found: Mention, name: str, type: str = "Person", **evidence: Any) 
     return Candidate(mention=found, node=Node(id=f"node {name}", type=type, name=name), **{**usual, **evidence})
 
 
-def joined(found: Mention, *candidates: Candidate) -> bool:
-    (resolution,) = classify(memory(), Extraction(mentions=(found,)), candidates).resolutions
+def joined(found: Mention, *candidates: Candidate, text: str = "Rob") -> bool:
+    (resolution,) = classify(memory(text), Extraction(mentions=(found,)), candidates).resolutions
     return resolution.node != new_node_id("m", found)
 
 
@@ -65,6 +65,36 @@ def test_two_equally_likely_people_are_left_apart() -> None:
         last_seen=None,
     )
     assert not joined(rob, first, other)
+
+
+def test_short_name_joins_where_both_are_said_to_lead_the_same() -> None:
+    kate = mention("Kate Bell")
+    assert not joined(kate, candidate(kate, "Katherine Bell", name_score=0.8, shared_neighbours=1))
+    assert joined(kate, candidate(kate, "Katherine Bell", name_score=0.8, shared_neighbours=1, agrees=1))
+
+
+def test_first_name_after_the_whole_one_is_the_same_person_for_a_day_unless_there_are_two() -> None:
+    rob = mention("Rob")
+    lately: dict[str, Any] = {"name_score": 0.6, "same_agent": True, "last_seen": WRITTEN - timedelta(hours=2)}
+    smith, ford = (candidate(rob, name, **lately) for name in ("Rob Smith", "Rob Ford"))
+    assert joined(rob, smith)
+    assert not joined(rob, smith, ford)
+    assert not joined(rob, replace(smith, last_seen=WRITTEN - timedelta(days=3)))
+    assert not joined(rob, replace(smith, same_agent=False))
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [("Rob works at Globex", False), ("Rob now works at Globex", True), ("Rob joined Globex", True)],
+)
+def test_first_name_with_another_employer_is_another_person_unless_the_text_tells_of_a_change(
+    text: str, same: bool
+) -> None:
+    rob = mention("Rob")
+    known = candidate(rob, "Rob", same_agent=True, contradicts=True)
+    assert joined(rob, known, text=text) is same
+    (doubt,) = classify(memory(), Extraction(mentions=(rob,)), [known]).doubts
+    assert doubt.node == known.node.id
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from memory_plane.spellings import COMPANY
 from memory_plane_local.lexicon import common_nouns
 from memory_plane_local.sentences import Sentence
 from memory_plane_local.tables import words
 from memory_plane_local.tokens import Token
+from memory_plane_local.verbs import THIRD, forms
 
 THING = "Thing"
 """The type of a phrase of ordinary words that no noun table knows: an argument of few relations."""
@@ -60,6 +62,14 @@ def owns_noun(tokens: Sequence[Token], end: int) -> bool:
     return end < len(tokens) and tokens[end].shape == "low" and tokens[end].low in common_nouns()
 
 
+def legal_end(tokens: Sequence[Token], end: int) -> int:
+    """Return the end of a name with what tells that a company bears it: Siemens AG, Hooli, Inc."""
+    at = end + (end < len(tokens) and tokens[end].low == ",")
+    if at >= len(tokens) or tokens[at].low not in COMPANY or tokens[at].shape not in ("cap", "mix"):
+        return end
+    return end if at > end and len(tokens[at].low) == 2 else at + 1  # Boulder, CO
+
+
 def version_end(tokens: Sequence[Token], end: int) -> int:
     """Return the end of a name with the number of its version (Python 3, Orbit v2) when nothing is counted with it."""
     if end >= len(tokens) or tokens[end].shape not in ("num", "mix", "low"):
@@ -67,7 +77,10 @@ def version_end(tokens: Sequence[Token], end: int) -> int:
     text = tokens[end].low
     if text[0] == "v" and text[1:2].isdigit():
         return end + 1
-    counted = (
-        end + 1 < len(tokens) and tokens[end + 1].shape != "mark" and tokens[end + 1].low not in words("function.txt")
-    )
+    counted = end + 1 < len(tokens) and tokens[end + 1].shape != "mark" and not _goes_on(tokens[end + 1].low)
     return end + 1 if tokens[end].shape == "num" and len(text) <= 4 and not counted else end
+
+
+def _goes_on(word: str) -> bool:
+    """Whether a word cannot be what a number counts: "Orbit 2 depends", "Python 3 is"."""
+    return word in words("function.txt") or THIRD in forms().get(word, ("", frozenset()))[1]

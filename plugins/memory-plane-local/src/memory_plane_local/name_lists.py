@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from memory_plane_local.lexicon import contexts, is_common, known_names, titles
-from memory_plane_local.name import Name, name_at, opening, version_end
-from memory_plane_local.sentences import Sentence
+from memory_plane_local.name import Name, legal_end, name_at, opening, version_end
+from memory_plane_local.sentences import Sentence, is_initial
 from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 from memory_plane_local.verbs import PAST, THIRD, forms
 
 NOTHING_KNOWN: Mapping[str, str] = MappingProxyType({})
 _MOST_WORDS = 4
+_NUMBERED = frozenset({"Tool", "Language", "Agent", "Project"})
 
 
 def listed(sentence: Sentence, at: int, gazetteer: Mapping[str, str]) -> Name | None:
     """Return a name of the word lists, or of the graph, unless a longer written name begins here."""
     tokens = sentence.tokens
+    if is_initial(tokens, at):
+        return None
     for known in known_names().get(tokens[at].low, ()):
         end = at + 1 + len(known.rest)
         if known.rest and tuple(token.low for token in tokens[at + 1 : end]) != known.rest:
@@ -27,7 +30,7 @@ def listed(sentence: Sentence, at: int, gazetteer: Mapping[str, str]) -> Name | 
             continue
         if _grows(sentence, end) and tokens[at].shape != "low":
             return None
-        end = version_end(tokens, end) if known.type in ("Tool", "Language") else end
+        end = _whole(tokens, end, known.type)
         return name_at(sentence, at, end, (known.type,), 0.95)
     return _known(sentence, at, gazetteer) if gazetteer else None
 
@@ -42,8 +45,13 @@ def _known(sentence: Sentence, at: int, gazetteer: Mapping[str, str]) -> Name | 
             continue
         if tokens[at].shape != "low" and _grows(sentence, end):
             return None
-        return name_at(sentence, at, end, () if kind == "Concept" else (kind,), 0.9)
+        return name_at(sentence, at, _whole(tokens, end, kind), () if kind == "Concept" else (kind,), 0.9)
     return None
+
+
+def _whole(tokens: Sequence[Token], end: int, kind: str) -> int:
+    """The end of a listed name with the number of its version, or the legal form of a company."""
+    return legal_end(tokens, end) if kind == "Organization" else version_end(tokens, end) if kind in _NUMBERED else end
 
 
 def _cued(sentence: Sentence, at: int, end: int) -> bool:

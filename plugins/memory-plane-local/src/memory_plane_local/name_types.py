@@ -29,6 +29,8 @@ def _by_its_words(lows: list[str]) -> Guess:
         return ("Team",), 0.93
     if lows[0] in words("first_names.txt") or lows[0] in words("first_names_ambiguous.txt"):
         return ("Person",), 0.93 if len(lows) > 1 else 0.88
+    if "." in lows:
+        return ("Person",), 0.88
     if "&" in lows:
         return ("Organization",), 0.88
     if "." in last and last.rsplit(".", 1)[-1] in words("file_endings.txt"):

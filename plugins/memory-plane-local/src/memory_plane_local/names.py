@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memory_plane_local.lexicon import contexts, is_common, nouns, titles
-from memory_plane_local.name import Name, name_at, opening, owns_noun, version_end
+from memory_plane_local.name import Name, legal_end, name_at, opening, owns_noun, version_end
 from memory_plane_local.name_lists import NOTHING_KNOWN, listed
 from memory_plane_local.name_types import type_options
-from memory_plane_local.sentences import Sentence
+from memory_plane_local.sentences import Sentence, is_initial
 from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 
-_LEGAL_FORMS = frozenset({"Inc", "LLC", "Ltd", "GmbH", "Corp"})
 _IDEOGRAPHS = "\u3040"
 
 
@@ -96,6 +95,7 @@ def _capitalised(sentence: Sentence, at: int) -> Name | None:
     if (
         tokens[at].low in words("function.txt")
         and not _given(tokens, at)
+        and not is_initial(tokens, at)
         and (tokens[at].low != "the" or opening(tokens, at) or not _nameish(tokens, at + 1))
     ):
         return None
@@ -110,7 +110,7 @@ def _capitalised(sentence: Sentence, at: int) -> Name | None:
 def _ordinary_opening(tokens: Sequence[Token], begin: int, end: int) -> bool:
     """Whether the first word of a sentence is capitalised for that reason alone."""
     low = tokens[begin].low
-    if low in words("first_names.txt") or _given(tokens, begin) or owns_noun(tokens, end):
+    if low in words("first_names.txt") or _given(tokens, begin) or owns_noun(tokens, end) or is_initial(tokens, begin):
         return False
     if end - begin == 1:
         return is_common(low) or low.endswith(("ing", "ed", "ly"))
@@ -130,7 +130,7 @@ def _given(tokens: Sequence[Token], at: int) -> bool:
 def _acts(tokens: Sequence[Token], at: int) -> bool:
     """Whether a verb stands here that people do: said, works."""
     low = tokens[at].low if at < len(tokens) else ""
-    return low == "works" or contexts("after").get(low) == "Person"
+    return low in ("works", "from") or contexts("after").get(low) == "Person"
 
 
 def _nameish(tokens: Sequence[Token], at: int) -> bool:
@@ -157,8 +157,10 @@ def _run_end(tokens: Sequence[Token], at: int) -> int:
             if token.low == "&" and tokens[end + 1].low in words("first_names.txt"):
                 break
             end += 2
-        elif token.low == "," and end + 1 < len(tokens) and tokens[end + 1].text in _LEGAL_FORMS:
-            end += 2
+        elif token.low == "." and is_initial(tokens, end - 1):
+            end += 1
+        elif token.low == "," and legal_end(tokens, end) > end:
+            end = legal_end(tokens, end)
         else:
             break
     return version_end(tokens, end)

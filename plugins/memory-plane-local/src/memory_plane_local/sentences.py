@@ -11,6 +11,8 @@ from memory_plane_local.tokens import Token
 _ENDS = frozenset({".", "!", "?", "…", "。", "！", "？", ";", "；", "\n", "..", "..."})
 _QUESTION = frozenset({"?", "？"})
 _SHOUT = 4
+_LANGUAGES = frozenset("CDR")
+"""Letters that are names themselves, after a word: "written in R. Nobody knows why"."""
 _LONGEST = 200
 """Tokens after which a sentence is cut, so that text without full stops costs no more than any other."""
 
@@ -52,9 +54,27 @@ def _abbreviation(tokens: Sequence[Token], at: int) -> bool:
     if tokens[at].low != "." or at == 0 or at + 1 >= len(tokens):
         return False
     before, after = tokens[at - 1], tokens[at + 1]
-    if before.low in words("titles.txt"):
+    if before.low in words("titles.txt") or is_initial(tokens, at - 1):
         return True
     return before.low in words("abbreviations.txt") and after.shape in ("low", "num")
+
+
+def is_initial(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether letters stand for given names before another name: "R. Smith", but not "Plan B. Alice left"."""
+    if at < 0 or at + 2 >= len(tokens) or tokens[at + 1].low != "." or not _letters(tokens[at].text):
+        return False
+    before, after = tokens[at - 1] if at else None, tokens[at + 2]
+    if before is not None and before.shape in ("cap", "mix") and before.low not in words("first_names.txt"):
+        return False
+    if before is not None and before.shape == "low" and tokens[at].text in _LANGUAGES:
+        return False
+    if _letters(after.text):
+        return is_initial(tokens, at + 2)
+    return after.shape == "cap" and after.low not in words("function.txt") and after.low not in words("first_names.txt")
+
+
+def _letters(text: str) -> bool:
+    return text != "I" and all(len(part) == 1 and part.isupper() for part in text.split("."))
 
 
 def _sentence(text: str, tokens: Sequence[Token], end: str, fresh: bool) -> Sentence:
