@@ -328,7 +328,8 @@ class Plane(Writes, GraphReads, Judgements):
 
         at, name = moment("as_of", as_of), self.settings.timezone
         with self.database.reading() as connection:
-            return ask(connection, question, datetime.now(UTC), ZoneInfo(name) if name else None, at)
+            zone, least = ZoneInfo(name) if name else None, self.settings.min_confidence
+            return ask(connection, question, datetime.now(UTC), zone, at, least=least)
 
     def pulse(self) -> Pulse:
         """Return what every agent is doing, what is open, what was said last and what is new in the graph."""

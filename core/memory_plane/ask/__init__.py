@@ -29,9 +29,18 @@ Reading = tuple[Form, Period | None]
 
 
 def ask(
-    connection: Connection, question: str, now: datetime, zone: tzinfo | None = None, as_of: datetime | None = None
+    connection: Connection,
+    question: str,
+    now: datetime,
+    zone: tzinfo | None = None,
+    as_of: datetime | None = None,
+    *,
+    least: float = 0.0,
 ) -> Answer:
-    """Answer a question as of a time; "I don't know" where the memory does not say it or a word was not understood."""
+    """Answer a question as of a time by edges at least so probable.
+
+    It is "I don't know" where the memory does not say it or a word was not understood.
+    """
     naming = Naming(connection, question)
     found = words(question)
     if not 0 < len(found) <= LONGEST:
@@ -44,7 +53,7 @@ def ask(
         readings = list(islice(_readings(connection, found, names, clock), _READINGS))
         for form, period in readings:
             at = period.end if period is not None and period.kind == "as_of" else as_of or now
-            answer = Answering(connection, now, at, period, zone).answer(form)
+            answer = Answering(connection, now, at, period, zone, least).answer(form)
             if answer is not None:
                 return _saying_how(answer, names)
         if readings:

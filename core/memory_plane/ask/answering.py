@@ -25,7 +25,7 @@ from memory_plane.ask.questions import (
     Whether,
     Which,
 )
-from memory_plane.ask.solving import ROLE, WORKED, Found, Solver
+from memory_plane.ask.solving import ROLE, Found, Solver, is_former
 from memory_plane.ask.times import Period
 from memory_plane.ask.wording import SHOWN, answer, finding, listed
 from memory_plane.recall import graph, knowledge, state
@@ -50,6 +50,7 @@ class Answering:
     at: datetime
     period: Period | None
     zone: tzinfo | None
+    least: float = 0.0
 
     def answer(self, form: Form) -> Answer | None:
         """Return the answer to a form."""
@@ -84,7 +85,7 @@ class Answering:
 
     @property
     def _solver(self) -> Solver:
-        return Solver(self.connection, self.at, self.period)
+        return Solver(self.connection, self.at, self.period, self.least)
 
     # --- which, how many -----------------------------------------------------------------------------------------
 
@@ -180,7 +181,7 @@ class Answering:
         if not ties:
             return None
         edges = self._edges(ties)
-        if form.condition.tense == "over" or any(tie.relation == WORKED for tie in ties):
+        if form.condition.tense == "over" or any(is_former(tie.relation) for tie in ties):
             return self._ended(form, edges)
         first = min(edges.values(), key=lambda edge: edge.valid_from or edge.known_since)
         return answer(self._since(first, length=form.length), [finding(first)])
@@ -204,7 +205,7 @@ class Answering:
         best: tuple[list[Edge], int] | None = None
         for source in sources[:_PAIRS]:
             for target in targets[:_PAIRS]:
-                edges = path(self.connection, source, target, at=self.at)
+                edges = path(self.connection, source, target, at=self.at, least=self.least)
                 if edges and (best is None or len(edges) < len(best[0])):
                     best = edges, source
         if best is None:
@@ -236,7 +237,7 @@ class Answering:
         """Return what is linked to a node; who uses or knows a thing does not say what it is."""
         return [
             edge
-            for edge in graph.around(self.connection, [key], self.at, limit).edges
+            for edge in graph.around(self.connection, [key], self.at, limit, least=self.least).edges
             if form.all or edge.source.id == node.id or edge.source.type != "Person"
         ]
 

@@ -14,7 +14,7 @@ from memory_plane.recall import knowledge
 from memory_plane.recall.denials import Denial, denials
 from memory_plane.recall.knowledge import Tie
 from memory_plane.types import EPOCH
-from memory_plane.vocabulary.meanings import Way, exclusive, including, is_office
+from memory_plane.vocabulary.meanings import Way, former, is_office
 
 Found = dict[int, tuple[Tie, ...]]
 """Nodes by their rows, each with the edges that make it an answer."""
@@ -23,7 +23,7 @@ ROLE: Kinds = frozenset({"Role"})
 WRITER = "me"
 """How whoever writes is called in the graph."""
 _MICROSECOND = timedelta(microseconds=1)
-WORKS, WORKED = "WORKS_AT", "PREVIOUSLY_WORKED_AT"
+WORKS = "WORKS_AT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class Solver:
     connection: Connection
     moment: datetime
     period: Period | None = None
+    least: float = 0.0
 
     @property
     def at(self) -> int:
@@ -114,7 +115,8 @@ class Solver:
             found += [
                 (tie.source, tie.target, tie) if forward else (tie.target, tie.source, tie)
                 for tie in ties
-                if not (wanted := _wanted(ways, tie.relation)) or tie.target_type in wanted
+                if tie.probability >= self.least
+                and (not (wanted := _wanted(ways, tie.relation)) or tie.target_type in wanted)
             ]
         return found
 
@@ -123,30 +125,25 @@ class Solver:
     def _in_tense(
         self, ways: Sequence[Way], condition: Condition, found: list[tuple[int, int, Tie]]
     ) -> Iterator[tuple[int, int, Tie]]:
-        asked = _targets(ways) | ({WORKED: frozenset()} if condition.tense in ("over", "past") else {})
-        ended = _left(found, self.at)
-        gone = self._gone(found) if condition.tense == "now" else set()
+        over = {former()[way.relation]: frozenset[str]() for way in ways if way.relation in former()}
+        asked = _targets(ways) | (over if condition.tense in ("over", "past") else {})
+        left = _left(found, self.at)
         meant = [one for one in found if _wanted(asked, one[2].relation) is not None]
-        living = [one for one in meant if one[2].key not in gone and not _outlived(one[2], ended)]
+        living = [one for one in meant if not _outlived(one[2], left)]
         if self.period is not None and self.period.kind != "as_of":
             yield from (one for one in living if self._in_period(one[2], condition.state))
             return
-        over = [one for one in living if self._over(one[2])] if condition.state else []
-        holding = [one for one in living if self._holds(one[2]) and one[2].relation != WORKED]
+        ended = [one for one in living if self._over(one[2])] if condition.state else []
+        holding = [one for one in living if self._holds(one[2]) and not is_former(one[2].relation)]
         match condition.tense:
             case "over":
-                yield from over or ([] if condition.state else living)
+                yield from ended or ([] if condition.state else living)
             case "past" if condition.state:
-                yield from over or holding
+                yield from ended or holding
             case "now":
                 yield from (one for one in living if self._holds(one[2]))
             case _:
                 yield from (one for one in living if one[2].known_since <= self.at)
-
-    def _holds_in(self, ways: Mapping[str, frozenset[str]], tie: Tie) -> bool:
-        """Whether an edge is along one of the ways, and holds."""
-        wanted = _wanted(ways, tie.relation)
-        return wanted is not None and (not wanted or tie.target_type in wanted) and self._holds(tie)
 
     def _holds(self, tie: Tie) -> bool:
         begun = tie.valid_from is None or tie.valid_from <= self.at
@@ -154,7 +151,7 @@ class Solver:
 
     def _over(self, tie: Tie) -> bool:
         ended = tie.valid_until is not None and tie.valid_until <= self.at
-        return tie.known_since <= self.at and (ended or tie.relation == WORKED)
+        return tie.known_since <= self.at and (ended or is_former(tie.relation))
 
     def _in_period(self, tie: Tie, state: bool) -> bool:
         assert self.period is not None
@@ -166,20 +163,10 @@ class Solver:
             return first <= start < last
         return start < last and (end is None or end > first)
 
-    def _gone(self, found: list[tuple[int, int, Tie]]) -> set[int]:
-        """Return the edges that a later one has taken the place of: a person has one employer, one home."""
-        gone: set[int] = set()
-        for relation, type_ in exclusive().items():
-            group = _targets(including(Way(relation, forward=True)))
-            sources = {tie.source for *_, tie in found if tie.source_type == type_ and self._holds_in(group, tie)}
-            ties = knowledge.ties(self.connection, group, sources=sources) if sources else []
-            ties = [tie for tie in ties if self._holds_in(group, tie)]
-            last: dict[int, int] = {}
-            for tie in ties:
-                last[tie.source] = max(opened(tie), last.get(tie.source, 0))
-            newest = {(tie.source, tie.target) for tie in ties if opened(tie) == last[tie.source]}
-            gone |= {tie.key for tie in ties if (tie.source, tie.target) not in newest}
-        return gone
+
+def is_former(relation: str) -> bool:
+    """Whether a relation says what was so before."""
+    return relation in former().values()
 
 
 def micros(moment: datetime) -> int:
@@ -193,11 +180,13 @@ def opened(tie: Tie) -> int:
 
 
 def _undenied(ties: Sequence[Tie], denied: Mapping[tuple[int, int], Denial]) -> list[Tie]:
-    """Return the edges that nobody denied after they were last said to hold."""
+    """Return the edges that nobody denied after they were last said to hold; other people deny only their own."""
     return [
         tie
         for tie in ties
-        if (denial := denied.get((tie.source, tie.target))) is None or micros(denial.at) < opened(tie)
+        if (denial := denied.get((tie.source, tie.target))) is None
+        or micros(denial.at) < opened(tie)
+        or (denial.origin == "external" and tie.origin != "external")
     ]
 
 
@@ -230,8 +219,7 @@ def _asked(ways: Sequence[Way]) -> Iterator[Way]:
     for forward in {way.forward for way in ways}:
         if any(map(is_office, relations)) and WORKS not in relations:
             yield Way(WORKS, forward)
-        if WORKS in relations:
-            yield Way(WORKED, forward)
+        yield from (Way(over, forward) for relation, over in former().items() if relation in relations)
 
 
 def _left(found: Iterable[tuple[int, int, Tie]], at: int) -> dict[tuple[int, int], int]:

@@ -38,11 +38,19 @@ class Denial(NamedTuple):
     at: datetime
     origin: Origin
 
+    @property
+    def rank(self) -> tuple[bool, datetime, str]:
+        """Order denials: the one that counts last."""
+        return self.origin != "external", self.at, self.memory
+
 
 def denials(
     connection: Connection, nodes: Collection[int], relations: Collection[str]
 ) -> dict[tuple[int, int], Denial]:
-    """Return the newest memory that denies one of these relations at some nodes, by (source, target)."""
+    """Return the newest memory that denies one of these relations at some nodes, by (source, target).
+
+    One in words of other people counts only where there is no other.
+    """
     found: dict[tuple[int, int], Denial] = {}
     for seq in connection.execute(_denying, {"nodes": list(nodes)}).scalars().all():
         said = log.memory(connection, seq)
@@ -51,7 +59,7 @@ def denials(
         denial = Denial(said[0].id, said[1], said[0].origin)
         for pair in _denied(connection, seq, said[0], relations):
             known = found.get(pair)
-            if known is None or (denial.at, denial.memory) > (known.at, known.memory):
+            if known is None or denial.rank > known.rank:
                 found[pair] = denial
     return found
 

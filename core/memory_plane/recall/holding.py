@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, func, or_
 
 from memory_plane import models
+from memory_plane.store import exclusivity
 from memory_plane.store import graph as fold
 from memory_plane.types import EPOCH
 
@@ -21,7 +23,12 @@ _at, KNOWN = bindparam("at", type_=BigInteger), bindparam("known", type_=BigInte
 _begun = func.coalesce(_edges.c.valid_from, _edges.c.known_since) <= _at
 _lasting = or_(_edges.c.valid_until.is_(None), _edges.c.valid_until > _at)
 
+# Another edge took its place, at some time or other.
+_SUPERSEDED = and_(
+    _edges.c.valid_until.is_not(None), or_(_edges.c.closed_at.is_(None), _edges.c.opened_at > _edges.c.closed_at)
+)
 LATER = or_(
+    _SUPERSEDED,
     func.coalesce(_edges.c.opened_at, _edges.c.known_since) > KNOWN,
     func.coalesce(_edges.c.closed_at, _edges.c.known_since) > KNOWN,
 )
@@ -57,12 +64,19 @@ def held(connection: Connection, rows: Iterable[Any], then: Then, least: float =
 
 def as_known(connection: Connection, row: Any, then: Then) -> Any | None:
     """Return an edge as its row was at the time of knowing; None where it did not hold then."""
-    if any(word is not None and word > then.known for word in (row.opened_at, row.closed_at)):
+    superseded = exclusivity.concerns(row.relation) and row.valid_until != exclusivity.own_end(row)
+    if superseded or any(word is not None and word > then.known for word in (row.opened_at, row.closed_at)):
         values = fold.as_known(connection, row.key, then.known)
         if values is None:
             return None
         row = SimpleNamespace(**{**row._asdict(), **values})
+        if row.valid_until is None and exclusivity.concerns(row.relation):
+            row.valid_until = exclusivity.end_known(connection, row, then.known, partial(_values, connection, then))
     return row if row.known_since <= then.known and _holds(row, then.at) else None
+
+
+def _values(connection: Connection, then: Then, row: Any) -> Mapping[str, Any] | None:
+    return fold.as_known(connection, row.key, then.known)
 
 
 def _holds(row: Any, at: datetime) -> bool:

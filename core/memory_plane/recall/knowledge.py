@@ -12,7 +12,7 @@ from memory_plane.prepared import Prepared
 from memory_plane.recall import graph
 from memory_plane.store import index
 from memory_plane.store.names import folded
-from memory_plane.types import Edge
+from memory_plane.types import Edge, Origin
 
 PER_NAME = 12
 """How many nodes of one name are considered."""
@@ -34,7 +34,7 @@ _called = select(_nodes.c.key, _nodes.c.type, _nodes.c.name).where(_nodes.c.key.
 # Moments stay the numbers that they are: a look-up may find thousands of edges and shows a few.
 _moments = (_edges.c.known_since, _edges.c.valid_from, _edges.c.valid_until, _edges.c.opened_at, _edges.c.closed_at)
 _source, _target = _nodes.alias("source_node"), _nodes.alias("target_node")
-_tie = (_edges.c.key, _edges.c.source, _edges.c.relation, _edges.c.target, _edges.c.probability)
+_tie = (_edges.c.key, _edges.c.source, _edges.c.relation, _edges.c.target, _edges.c.probability, _edges.c.origin)
 _ends = (_source.c.type.label("source_type"), _target.c.type.label("target_type"))
 _all_ties = (
     select(*_tie, *(type_coerce(moment, BigInteger).label(moment.name) for moment in _moments), *_ends)
@@ -87,6 +87,7 @@ class Tie(NamedTuple):
     relation: str
     target: int
     probability: float
+    origin: Origin
     known_since: int
     valid_from: int | None
     valid_until: int | None

@@ -87,11 +87,16 @@ class _Side:
 
 
 def path(
-    connection: Connection, source_key: int, target_key: int, max_hops: int = 5, at: datetime | None = None
+    connection: Connection,
+    source_key: int,
+    target_key: int,
+    max_hops: int = 5,
+    at: datetime | None = None,
+    least: float = 0.0,
 ) -> list[Edge]:
     """Return the edges of the way between two rows of nodes, in order; none where there is none so short."""
     then = Then.of(at or datetime.now(UTC))
-    return list(trail(connection, [source_key], [target_key], then, max_hops).edges)
+    return list(trail(connection, [source_key], [target_key], then, max_hops, least).edges)
 
 
 def trail(

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 
 from memory_plane import models, spellings
 from memory_plane.prepared import Prepared
-from memory_plane.store import identities
+from memory_plane.store import exclusivity, identities
 from memory_plane.store.names import folded
 from memory_plane.types import ORIGINS, Classification, Mention, Origin, Resolution
 
@@ -125,8 +125,9 @@ def remove(connection: Connection, seq: int, found: Sequence[Classification]) ->
 
 def settle(connection: Connection, nodes: Iterable[int], edges: Iterable[int]) -> list[int]:
     """Fold edges by what is left of their evidence, drop nodes that no memory names; return the nodes that are left."""
-    for edge in sorted(edges):
-        _refold_edge(connection, edge)
+    sources = {_refold_edge(connection, edge) for edge in sorted(edges)}
+    for source in sorted(filter(None, sources)):
+        exclusivity.settle(connection, source)
     return [node for node in sorted(nodes) if not _drop_if_unnamed(connection, node)]
 
 
@@ -213,7 +214,9 @@ def _rank(origin: Origin, at: datetime, name: str, type_: str) -> tuple[bool, da
 
 
 def _name(connection: Connection, node: int, mention: Mention, origin: Origin, at: datetime) -> None:
+    """Name a node; what it may have but one of depends on its type."""
     connection.execute(update(_nodes).where(_nodes.c.key == node).values(**_named(mention, origin, at)))
+    exclusivity.settle(connection, node)
 
 
 def _named(mention: Mention, origin: Origin, at: datetime) -> dict[str, Any]:
@@ -290,9 +293,13 @@ def _add_evidence(connection: Connection, seq: int, source: int, relation: str, 
     new = _add_word.run(connection, edge=key, seq=seq, **{name: getattr(word, name) for name in _Word.__slots__})
     if known is not None and new and any(known[name] != value for name, value in values.items()):
         connection.execute(update(_edges).where(_edges.c.key == key).values(**values))
+    if new and exclusivity.concerns(relation):
+        exclusivity.settle(connection, source)
 
 
-def _refold_edge(connection: Connection, edge: int) -> None:
+def _refold_edge(connection: Connection, edge: int) -> int | None:
+    """Fold an edge anew; return the row of its source where other edges of that depend on it."""
+    row = connection.execute(select(_edges.c.source, _edges.c.relation).where(_edges.c.key == edge)).first()
     values: dict[str, Any] | None = None
     for word in connection.execute(_words, {"edge": edge}):
         values = _folded_edge(values, _Word(*word))
@@ -300,6 +307,7 @@ def _refold_edge(connection: Connection, edge: int) -> None:
         connection.execute(delete(_edges).where(_edges.c.key == edge))
     else:
         connection.execute(update(_edges).where(_edges.c.key == edge).values(**values))
+    return row.source if row is not None and exclusivity.concerns(row.relation) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,18 +336,22 @@ def as_known(connection: Connection, edge: int, until: datetime) -> dict[str, An
 
 
 def _folded_edge(known: Mapping[Any, Any] | None, word: _Word) -> dict[str, Any]:
-    """Add one word to what an edge's row holds."""
+    """Add one word to what an edge's row holds; other people's count only as long as nobody else spoke of it."""
     opened, closing = (word.at, None) if word.valid_until is None else (None, (word.at, word.valid_until))
     best, since, start = (word.probability, word.method), word.at, word.valid_from
     origin = word.origin
     if known is not None:
+        foreign = word.origin == "external", known["origin"] == "external"
         origin = min(origin, known["origin"], key=_TRUST.__getitem__)
         best = max(best, (known["probability"], known["method"]))
         since = min(since, known["known_since"])
-        start = min(filter(None, (start, known["valid_from"])), default=None)
-        opened = max(filter(None, (opened, known["opened_at"])), default=None)
-        if known["closed_at"] is not None:
-            closing = max(filter(None, (closing, (known["closed_at"], known["ended"]))))
+        if foreign == (True, False):
+            opened, closing, start = None, None, None
+        if foreign != (False, True):
+            start = min(filter(None, (start, known["valid_from"])), default=None)
+            opened = max(filter(None, (opened, known["opened_at"])), default=None)
+            before = (known["closed_at"], known["ended"]) if known["closed_at"] is not None else None
+            closing = max(filter(None, (closing, before)), default=None)
     closed_at, ended = closing or (None, None)
     over = closed_at is not None and (opened is None or opened <= closed_at)
     return {

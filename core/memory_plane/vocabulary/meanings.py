@@ -139,7 +139,23 @@ def including(way: Way) -> tuple[Way, ...]:
 @cache
 def exclusive() -> dict[str, str]:
     """Return the relations of which a thing of a type has but one at a time: a later one takes its place."""
-    return {relation: type_ for relation, type_ in rows("exclusive.tsv")}
+    return {relation: type_ for relation, type_, _ in rows("exclusive.tsv")}
+
+
+def is_sole(relation: str) -> bool:
+    """Return whether a thing is seldom at the target of two edges of a relation: it has one CTO, one that leads it."""
+    return is_office(relation) or relation in _sole()
+
+
+@cache
+def _sole() -> frozenset[str]:
+    return frozenset(relation for (relation,) in rows("sole.tsv"))
+
+
+@cache
+def former() -> dict[str, str]:
+    """Return how relations are called once they are over."""
+    return {relation: over for relation, _, over in rows("exclusive.tsv")}
 
 
 def backwards(relation: str) -> str:

@@ -76,7 +76,7 @@ def forms() -> dict[str, tuple[str, frozenset[str]]]:
     """Return (base form, possible inflections) of every word that can be a form of a listed verb."""
     found: dict[str, tuple[str, set[str]]] = {}
     irregular = _irregular()
-    for lemma in [*irregular, *(verb for verb in phrases() if verb not in irregular)]:
+    for lemma in [*irregular, *(verb for verb in (*phrases(), *_MORE) if verb not in irregular)]:
         for word, form in inflections(lemma):
             found.setdefault(word, (lemma, set()))[1].add(form)
     return {word: (lemma, frozenset(kinds)) for word, (lemma, kinds) in found.items()}
@@ -112,4 +112,6 @@ def _suffixed(lemma: str, suffix: str) -> str:
     return lemma + lemma[-1] + suffix if short or lemma in _DOUBLING else lemma + suffix
 
 
+_MORE = ("swap",)
+"""Verbs of statements that stand in no phrase."""
 _DOUBLING = frozenset({"transfer", "commit", "refer", "prefer", "submit", "program"})

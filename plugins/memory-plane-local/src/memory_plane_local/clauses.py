@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
 
 from memory_plane_local.elements import MARK, NAME, NOUN, VERB, Element
 from memory_plane_local.name import Name
 from memory_plane_local.sentences import Sentence
+from memory_plane_local.spans import Span, spans
 from memory_plane_local.tables import cues, words
 from memory_plane_local.verbs import Phrase, phrases, starting
 
@@ -26,12 +28,14 @@ class Clause:
     elements: list[Element]
     flags: int
     onwards: list[int]
+    written: datetime
     main: list[Name] = field(default_factory=list)
     last: list[Name] = field(default_factory=list)
     product: list[Name] = field(default_factory=list)
     waiting: list[int] = field(default_factory=list)
     previous: int = 0
     _index: list[int] = field(default_factory=list)
+    _spans: list[Span] | None = None
 
     def element_at(self, token: int) -> int:
         """Return the first element that begins at this token or later."""
@@ -39,6 +43,18 @@ class Clause:
             for place, element in enumerate(self.elements):
                 self._index.extend([place] * (element.begin + 1 - len(self._index)))
         return self._index[token] if token < len(self._index) else len(self.elements)
+
+    def told(self, verb: Element) -> Span | None:
+        """Return the time that is said of a verb or title: behind it, or before all the others."""
+        if self._spans is None:
+            self._spans = spans(self.sentence.text, self.sentence.tokens, self.written)
+        if not self._spans:
+            return None
+        verbs = [element.begin for element in self.elements if element.kind == VERB]
+        own = max((begin for begin in verbs if begin <= verb.begin), default=-1)
+        limit = min((begin for begin in verbs if begin > verb.begin), default=len(self.sentence.tokens))
+        behind = (span for span in self._spans if own <= span.token < limit and not span.leads)
+        return next(behind, None) or next((span for span in self._spans if span.leads), None)
 
     def span(self) -> tuple[int, int]:
         """Return where the sentence stands in the text."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from memory_plane.types import Polarity
 from memory_plane_local.guards import ENDED, FUTURE, HYPOTHETICAL, NEGATIVE, PAST_TENSE, QUESTION
 from memory_plane_local.name import THING, Name
+from memory_plane_local.spans import NEVER, Times
 
 _GUESSED, _STRETCHED = 0.93, 0.9
 _EMPLOYMENT = frozenset({"WORKS_AT", "MEMBER_OF"})
@@ -23,6 +24,7 @@ class Draft:
     start: int
     end: int
     confidence: float
+    times: Times = NEVER
 
 
 @dataclass(slots=True)
@@ -39,6 +41,8 @@ class Drafts:
         known = self.found.get(key)
         if known is None or (known.polarity == draft.polarity and known.confidence < draft.confidence):
             self.found[key] = draft
+        if known is not None and known.polarity == draft.polarity:
+            self.found[key].times = max(known.times, draft.times, key=any)
         draft.subject.used = draft.object.used = True
 
 

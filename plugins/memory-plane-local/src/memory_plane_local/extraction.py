@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, tzinfo
 
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
+from memory_plane_local.changes import read_change
 from memory_plane_local.clauses import Clause
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.dates import due_date
@@ -71,7 +72,7 @@ class _Text:
         """Read one sentence: names, elements, then claims and items from left to right."""
         names = guess(sentence, find_names(sentence, self.gazetteer))
         found, tokens = joined(elements(sentence, names)), sentence.tokens
-        clause = Clause(sentence, found, clause_flags(tokens), onward_flags(tokens))
+        clause = Clause(sentence, found, clause_flags(tokens), onward_flags(tokens), self.written)
         if sentence.question:
             clause.flags |= QUESTION
         for element in clause.elements:
@@ -83,7 +84,8 @@ class _Text:
                 clause.main = clause.main or element.names
             read_frames(self.reader, clause, at)
             if element.kind == VERB:
-                self.reader.verb(clause, at)
+                if not read_change(self.reader, clause, at):
+                    self.reader.verb(clause, at)
                 self._item(read_promise(self.reader, clause, at, self.written))
             elif element.kind == ROLE:
                 read_role(self.reader, clause, at)
@@ -153,6 +155,8 @@ class _Text:
                 end=draft.end,
                 confidence=draft.confidence,
                 polarity=draft.polarity,
+                valid_from=draft.times.valid_from,
+                valid_until=draft.times.valid_until,
             )
             for draft in drafts
         )

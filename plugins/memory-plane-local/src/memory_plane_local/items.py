@@ -91,7 +91,7 @@ def _thing(reader: Reader, clause: Clause, cursor: int, verb: Element | None, to
     elements = clause.elements
     first = cursor + (verb is not None)
     if first < len(elements) and elements[first].kind in (NAME, PRONOUN) and first + 1 < len(elements):
-        receiver = _receiver(reader, elements[first])
+        receiver = _receiver(reader, elements[first], elements[first + 1])
         if receiver is not None and elements[first + 1].kind in (NAME, NOUN):
             to, first = receiver, first + 1
     to = to or _addressee(clause, first)
@@ -114,10 +114,12 @@ def _thing(reader: Reader, clause: Clause, cursor: int, verb: Element | None, to
     return _Deal(_commitment(reader, clause, main, elements[end - 1].end), to)
 
 
-def _receiver(reader: Reader, element: Element) -> Name | None:
+def _receiver(reader: Reader, element: Element, thing: Element) -> Name | None:
+    """Who gets something: "promised Hugo the budget"."""
     if element.kind == PRONOUN:
         return reader.discourse.writer if element.low in ("me", "us") else None
-    return element.names[0] if element.names[0].options[:1] == ("Person",) else None
+    kind = element.names[0].options[:1]
+    return element.names[0] if kind == ("Person",) or (not kind and thing.determined) else None
 
 
 def _addressee(clause: Clause, at: int) -> Name | None:

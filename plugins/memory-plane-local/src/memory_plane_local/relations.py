@@ -13,10 +13,12 @@ from memory_plane_local.drafts import Draft, Drafts, closed, fit, polarity, sett
 from memory_plane_local.elements import NAME, NOUN, Element
 from memory_plane_local.guards import ENDED, NEGATIVE, PAST_TENSE
 from memory_plane_local.name import THING, Name
+from memory_plane_local.spans import NEVER, Times, times
 from memory_plane_local.tables import cues
 from memory_plane_local.verbs import Row, phrases
 
 _MEANS = (("on", "top", "of"), ("using",), ("with",), ("in",), ("on",), ("via",))
+_LEAVING = frozenset({"PREVIOUSLY_WORKED_AT", "PREVIOUSLY_LIVED_IN"})
 _MAKING = frozenset({"BUILDS", "WORKING_ON"})
 _ANY_PHRASE = frozenset({"DEPENDS_ON", "BLOCKED_BY", "PREFERS"})
 _AFTERWARDS = 16
@@ -85,7 +87,7 @@ class Reader:
         polar = polarity(flags, state=row.state)
         sources, targets = (found, subject) if match.turned else (subject, found)
         pairs = [(source, target) for source in sources for target in targets]
-        return any([self.draft(clause, source, row, target, polar, factor) for source, target in pairs])
+        return any([self.draft(clause, source, row, target, polar, factor, element) for source, target in pairs])
 
     def flags(self, clause: Clause, element: Element) -> int:
         """Return all polarity bits that hold for a verb."""
@@ -98,16 +100,35 @@ class Reader:
             return ENDED
         return ENDED if "until" in rest and element.form == "past" else 0
 
-    def draft(self, clause: Clause, source: Name, row: Row, target: Name, polar: Polarity, factor: float) -> bool:
-        """Add one claim if both types fit the row."""
+    def draft(
+        self,
+        clause: Clause,
+        source: Name,
+        row: Row,
+        target: Name,
+        polar: Polarity,
+        factor: float,
+        verb: Element | None = None,
+        *,
+        leaving: bool = False,
+    ) -> bool:
+        """Add one claim if both types fit the row, with the time that is said of its verb."""
         ours, theirs = fit(source, row.subjects), fit(target, row.objects)
         if ours is None or theirs is None or source is target:
             return False
         settle(source, ours[0])
         settle(target, theirs[0])
         confidence = round(row.strength * factor * ours[1] * theirs[1], 3)
-        self.drafts.add(Draft(source, closed(row.relation, polar), target, polar, *clause.span(), confidence))
+        times = self.times(clause, verb, polar, state=row.state, leaving=leaving or row.relation in _LEAVING)
+        self.drafts.add(Draft(source, closed(row.relation, polar), target, polar, *clause.span(), confidence, times))
         return True
+
+    def times(self, clause: Clause, verb: Element | None, polar: Polarity, *, state: bool, leaving: bool) -> Times:
+        """Return from when and until when a claim holds by what is said of its verb."""
+        span = clause.told(verb) if verb is not None and polar in ("positive", "past") else None
+        if span is None or verb is None:
+            return NEVER
+        return times(span, polar, self.flags(clause, verb), clause.written, state=state, leaving=leaving)
 
     def _workplace(self, clause: Clause, element: Element, subject: list[Name], at: int) -> None:
         """A person who does something "at The Zebra" works there."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
 
 from memory_plane.types import (
     EPOCH,
@@ -19,14 +21,18 @@ from memory_plane.types import (
     Resolution,
     new_node_id,
 )
+from memory_plane.vocabulary.meanings import former
 
 _TECHNICAL = frozenset({"Tool", "Language", "Project"})
 _GROUPS = frozenset({"Organization", "Team"})
 _GUESSED = frozenset({"Person", "Project", "Concept"})
 _GUESS = 0.7  # the confidence of a name of which nothing but its place in the sentence is known
-_ENDED = {"PREVIOUSLY_WORKED_AT": "WORKS_AT"}
 _VAGUE = frozenset({"RELATED_TO", "ASSOCIATED_WITH", "CONNECTED_TO", "INVOLVES", "MENTIONS"})
 _RECENT = timedelta(days=30)
+_LATELY = timedelta(days=1)
+_CHANGE = re.compile(
+    r"\b(?:now|new|join(?:s|ed|ing)|mov(?:es|ed|ing)|start(?:s|ed)|switched|hired|left)\b", re.IGNORECASE
+)
 _OTHER_TYPE = 0.9
 _ALIKE, _PART = 0.9, 0.6
 """The likeness of two spellings, and of a name to one of which it is a word. Between them lie Dan Park and Daniel Park,
@@ -55,8 +61,11 @@ def classify(
             said[key] = first
             doubts += [doubt] if doubt is not None else []
         resolutions[mention] = Resolution(mention=mention, node=first.node, probability=first.probability)
-    links = tuple(link for claim in found.claims for link in _links(memory, claim, resolutions))
-    return Classification(resolutions=tuple(resolutions.values()), links=links, doubts=tuple(doubts))
+    links: dict[tuple[str, str, str], Link] = {}
+    for link in (link for claim in found.claims for link in _links(memory, claim, resolutions)):
+        edge = link.source, link.relation, link.target
+        links[edge] = _both(links[edge], link) if edge in links else link
+    return Classification(resolutions=tuple(resolutions.values()), links=tuple(links.values()), doubts=tuple(doubts))
 
 
 def _mentions(found: Extraction) -> Iterable[Mention]:
@@ -74,7 +83,10 @@ def _resolve(
     new = Resolution(mention=mention, node=new_node_id(memory.id, mention), probability=1.0)
     if not candidates or mention.type == "Commitment":
         return new, None
-    ranked = sorted(((_probability(memory, one), _last(one), one.node.id) for one in candidates), reverse=True)
+    alone = len(candidates) == 1
+    ranked = sorted(
+        ((_probability(memory, one, alone=alone), _last(one), one.node.id) for one in candidates), reverse=True
+    )
     best, _, node = ranked[0]
     if mention.type == "Person" and len(ranked) > 1 and best - ranked[1][0] < _RIVALS:
         best *= 0.8
@@ -89,40 +101,59 @@ def _last(candidate: Candidate) -> datetime:
     return candidate.last_seen or EPOCH
 
 
-def _probability(memory: Memory, candidate: Candidate) -> float:
+def _probability(memory: Memory, candidate: Candidate, *, alone: bool) -> float:
     """The probability that mention and node are the same thing: 0 when type or digits forbid it."""
     mention, node = candidate.mention, candidate.node
     gate, exact = _type_gate(mention, node), candidate.name_score > 0.99
     if not gate or (not exact and _digits(mention.text) != _digits(node.name)):
         return 0.0
     evidence = (
-        0.2 * min(candidate.shared_neighbours, 2) + 0.2 * candidate.same_agent + 0.05 * _is_recent(memory, candidate)
+        0.2 * min(candidate.shared_neighbours, 2)
+        + 0.2 * candidate.same_agent
+        + 0.2 * bool(candidate.agrees)
+        + 0.05 * _is_recent(memory, candidate)
     )
     if candidate.given:
         return 0.97 * gate
     if _writer(mention):
         return 0.97 if exact else 0.0
     if "Person" in (mention.type, node.type):
-        return gate * _person(candidate, exact, evidence)
+        return gate * _person(memory, candidate, exact, evidence, alone=alone)
     if exact:
         return min(0.99, gate * (0.95 + 0.1 * evidence))
     return min(0.97, gate * (0.68 * candidate.name_score + 0.6 * evidence))
 
 
-def _person(candidate: Candidate, exact: bool, evidence: float) -> float:
-    """People are never joined by a single name alone: somebody they share, or the same agent, must speak for it."""
+def _person(memory: Memory, candidate: Candidate, exact: bool, evidence: float, *, alone: bool) -> float:
+    """People are never joined by a single name alone: somebody they share, or the same agent, must speak for it.
+
+    `alone`: nobody else can be meant.
+    """
     several = len(candidate.mention.text.split()) > 1
-    witnessed = candidate.shared_neighbours >= 1 or candidate.same_agent
+    witnesses = candidate.shared_neighbours + bool(candidate.agrees)
     if exact and several:
         return min(0.99, 0.9 + 0.15 * evidence)
-    if not witnessed:
+    if candidate.contradicts and not _speaks_of_change(memory):
+        return min(0.6, 0.45 * candidate.name_score + evidence)
+    if not witnesses and not candidate.same_agent:
         return min(0.6, 0.6 * candidate.name_score)
     if exact:
         return min(0.97, 0.58 + evidence)
-    if candidate.shared_neighbours < (2 if _PART < candidate.name_score < _ALIKE else 1):
+    if candidate.name_score == _PART and alone and candidate.same_agent and _just_now(memory, candidate):
+        return 0.8
+    if witnesses < (1 if candidate.name_score in (_PART, _ALIKE) else 2):
         return min(0.7, 0.45 * candidate.name_score + evidence)
     likeness = max(candidate.name_score, 0.8) if candidate.name_score >= _PART else candidate.name_score
     return min(0.95, 0.55 * likeness + evidence + 0.12)
+
+
+def _just_now(memory: Memory, candidate: Candidate) -> bool:
+    return candidate.last_seen is not None and abs(memory.created_at - candidate.last_seen) <= _LATELY
+
+
+def _speaks_of_change(memory: Memory) -> bool:
+    """Whether a text may tell of a new employer: so that it contradicts nothing."""
+    return _CHANGE.search(memory.text) is not None
 
 
 def _writer(mention: Mention) -> bool:
@@ -161,15 +192,32 @@ def _links(memory: Memory, claim: Claim, resolutions: dict[Mention, Resolution])
     if source == target:
         return
     ended = claim.valid_until or (memory.created_at if claim.polarity == "past" else None)
-    before = _ENDED.get(claim.relation)
+    before = _ended().get(claim.relation)
     edge = Link(
         source=source,
         relation=claim.relation,
         target=target,
         probability=claim.confidence,
         valid_from=claim.valid_from,
-        valid_until=ended if before is None else None,
+        valid_until=ended,
     )
-    yield edge
-    if before is not None:
-        yield replace(edge, relation=before, valid_until=ended or memory.created_at)
+    if before is None:
+        yield edge
+        return
+    yield replace(edge, valid_from=claim.valid_until, valid_until=None)
+    yield replace(edge, relation=before, valid_until=ended or memory.created_at)
+
+
+@cache
+def _ended() -> dict[str, str]:
+    return {over: relation for relation, over in former().items()}
+
+
+def _both(one: Link, other: Link) -> Link:
+    """One edge that a memory speaks of twice: "joined in 2015 and left in 2020"."""
+    return replace(
+        one,
+        probability=max(one.probability, other.probability),
+        valid_from=one.valid_from or other.valid_from,
+        valid_until=one.valid_until or other.valid_until,
+    )

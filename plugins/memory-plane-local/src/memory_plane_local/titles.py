@@ -144,15 +144,17 @@ def _state(
     reader: Reader, clause: Clause, role: Element, holder: Name, place: Name | None, flags: int, factor: float
 ) -> None:
     polar = polarity(flags, state=True)
+    times = reader.times(clause, role, polar, state=True, leaving=False)
     tokens = clause.sentence.tokens
     start, end = tokens[0].start, tokens[-1].end
     settle(holder, "Person" if "Agent" not in holder.options[:1] else "Agent")
     if place is not None:
         settle(place, (fit(place, _PLACES) or ("Organization", 1.0))[0])
         relation = closed(f"{role.low}_OF" if role.form == "lead" else "WORKS_AT", polar)
-        reader.drafts.add(Draft(holder, relation, place, polar, start, end, round(_STRENGTH * factor, 3)))
+        strength = round(_STRENGTH * factor, 3)
+        reader.drafts.add(Draft(holder, relation, place, polar, start, end, strength, times))
     after = clause.elements[at + 1].low if (at := clause.elements.index(role)) + 1 < len(clause.elements) else ""
     if (role.form == "staff" or place is None) and after != ":":
         first, last = tokens[role.begin], tokens[role.end - 1]
         title = reader.once(Name(role.title, first.start, last.end, ("Role",), 0.85, weak=True))
-        reader.drafts.add(Draft(holder, "HAS_ROLE", title, polar, start, end, 0.88))
+        reader.drafts.add(Draft(holder, "HAS_ROLE", title, polar, start, end, 0.88, times))

@@ -1,0 +1,134 @@
+"""One thing in place of another: "moved from Acme to Globex", "switched from Redis to Valkey", "replaced X with Y"."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from memory_plane_local.clauses import Clause
+from memory_plane_local.drafts import fit, polarity
+from memory_plane_local.elements import NAME, NOUN, VERB, Element
+from memory_plane_local.name import Name
+from memory_plane_local.relations import Reader
+from memory_plane_local.tables import cues, rows
+from memory_plane_local.verbs import Row, phrases
+
+_REACH = 4
+"""How many elements may stand between a verb and what it changes from."""
+
+
+class Change(NamedTuple):
+    """What takes the place of what; `thing` is what is moved, if it is not the subject itself."""
+
+    old: list[Name]
+    new: list[Name]
+    thing: list[Name]
+
+
+def read_change(reader: Reader, clause: Clause, at: int) -> bool:
+    """Draft what begins and what ends by the verb at `at`; False where it says no such thing."""
+    element = clause.elements[at]
+    ways = (_change(clause, at, *way) for way in _verbs().get(element.low, ()))
+    change = next(filter(None, ways), None)
+    if change is None:
+        return False
+    subject, factor = reader.subject(clause, at)
+    subject = change.thing or ([] if element.passive else subject)
+    row = _row(subject, change, element.low)
+    if row is None:
+        return False
+    clause.last = clause.main = subject or clause.main
+    polar = polarity(reader.flags(clause, element), state=False)
+    for source in subject:
+        for name in change.new:
+            reader.draft(clause, source, row, name, polar, factor, element)
+        for name in change.old if polar == "positive" else ():
+            moved = row.relation == "LOCATED_IN" and _left_home(reader, clause, source, name, factor, element)
+            moved or reader.draft(clause, source, row, name, "past", factor, element, leaving=True)
+    return True
+
+
+@cache
+def _verbs() -> dict[str, list[tuple[str, frozenset[str]]]]:
+    """What stands before the old thing ("" = nothing) and before the new one, by verb."""
+    found: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    for old, new, verbs in rows("changes.tsv"):
+        for verb in verbs.split():
+            found.setdefault(verb, []).append((old.strip("-"), frozenset(new.strip("-").split())))
+    return found
+
+
+def _change(clause: Clause, at: int, before: str, after: frozenset[str]) -> Change | None:
+    elements = clause.elements
+    if clause.elements[at].passive:
+        return _passive(elements, at, after) if not before else None
+    if not before:
+        return _pair(elements, at + 1, after, [])
+    for cursor in range(at + 1, min(at + _REACH, len(elements))):
+        if elements[cursor].low == before:
+            return _pair(elements, cursor + 1, after, _moved(elements[at + 1 : cursor]))
+        if elements[cursor].kind == VERB:
+            break
+    return None
+
+
+def _pair(elements: list[Element], at: int, after: frozenset[str], thing: list[Name]) -> Change | None:
+    """The old thing at `at`, the new one, if there is any, behind a preposition."""
+    if not after:
+        return Change(elements[at].names, [], thing) if at < len(elements) and _named(elements[at]) else None
+    end = next((cursor for cursor in range(at + 1, min(at + 3, len(elements))) if elements[cursor].low in after), -1)
+    if end < 0 or end + 1 >= len(elements):
+        return None
+    old, new = elements[at], elements[end + 1]
+    return Change(old.names, new.names, thing) if _named(old) and _named(new) else None
+
+
+def _passive(elements: list[Element], at: int, after: frozenset[str]) -> Change | None:
+    """ "Redis was replaced by Valkey in Orbit"."""
+    if at == 0 or at + 2 >= len(elements) or elements[at + 1].low not in after | {"by"}:
+        return None
+    old, new, rest = elements[at - 1], elements[at + 2], elements[at + 3 : at + 5]
+    inside = rest[1].names if len(rest) == 2 and rest[0].low in ("in", "at", "for") and _named(rest[1]) else []
+    return Change(old.names, new.names, inside) if _named(old) and _named(new) and inside else None
+
+
+def _moved(between: list[Element]) -> list[Name]:
+    """The thing that somebody moves; a job or a role is none."""
+    things = [element for element in between if element.kind in (NAME, NOUN) and element.low not in cues("works")]
+    return things[-1].names if things and things[-1].kind == NAME else []
+
+
+def _named(element: Element) -> bool:
+    return element.kind in (NAME, NOUN) and bool(element.names)
+
+
+def _row(subject: list[Name], change: Change, verb: str) -> Row | None:
+    """The relation that old and new things have to the subject, by their types."""
+    names = [*change.old, *change.new]
+    kinds = {name.options[0] for name in names if name.options}
+    if not subject:
+        return None
+    if "Place" in kinds:
+        return _fitting(phrases()["live"][0].row, subject, names) or _fitting(_located(), subject, names)
+    if verb in cues("going") and all(fit(name, ("Person",)) for name in subject) and kinds <= {"Organization", "Team"}:
+        return _member() if kinds == {"Team"} else phrases()["join"][0].row
+    return _fitting(phrases()["use"][-1].row, subject, names)
+
+
+def _left_home(reader: Reader, clause: Clause, source: Name, name: Name, factor: float, element: Element) -> bool:
+    """Whether it is a person that moved away."""
+    left = next(phrase.row for phrase in phrases()["move"] if phrase.row.relation == "PREVIOUSLY_LIVED_IN")
+    return reader.draft(clause, source, left, name, "positive", factor, element)
+
+
+def _located() -> Row:
+    return next(phrase.row for phrase in phrases()["relocate"] if phrase.row.relation == "LOCATED_IN")
+
+
+def _member() -> Row:
+    return next(phrase.row for phrase in phrases()["join"] if phrase.row.relation == "MEMBER_OF")
+
+
+def _fitting(row: Row, subject: list[Name], names: list[Name]) -> Row | None:
+    fits = all(fit(name, row.subjects) for name in subject) and all(fit(name, row.objects) for name in names)
+    return row._replace(state=False) if fits else None
