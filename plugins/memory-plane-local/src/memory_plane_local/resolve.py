@@ -133,7 +133,8 @@ def _person(memory: Memory, candidate: Candidate, exact: bool, evidence: float, 
     witnesses = candidate.shared_neighbours + bool(candidate.agrees)
     if exact and several:
         return min(0.99, 0.9 + 0.15 * evidence)
-    if candidate.contradicts and not _speaks_of_change(memory):
+    changes = _speaks_of_change(memory) or (candidate.same_agent and not _just_now(memory, candidate))
+    if candidate.contradicts and not changes:
         return min(0.6, 0.45 * candidate.name_score + evidence)
     if not witnesses and not candidate.same_agent:
         return min(0.6, 0.6 * candidate.name_score)
@@ -152,7 +153,7 @@ def _just_now(memory: Memory, candidate: Candidate) -> bool:
 
 
 def _speaks_of_change(memory: Memory) -> bool:
-    """Whether a text may tell of a new employer: so that it contradicts nothing."""
+    """Whether a text may tell of a new employer: so that it contradicts nothing, as what was written days later."""
     return _CHANGE.search(memory.text) is not None
 
 
