@@ -115,3 +115,17 @@ def test_counts_are_told_by_name_the_most_first(connection: Connection, write: W
     assert list(stats.operations_by_agent(connection).items()) == [("muse", 2), ("grok", 1)]
     assert list(stats.thoughts_by_kind(connection).items()) == [("thought", 2), ("decision", 1)]
     assert stats.nodes_by_type(connection) == stats.edges_by_relation(connection) == {}
+
+
+def test_held_memories_are_found_without_looking_at_the_others(connection: Connection, write: Write) -> None:
+    write(text="seen"), write(text="hidden", held=True)
+    asked: list[str] = []
+    driver = connection.connection.driver_connection
+    assert driver is not None
+    driver.set_trace_callback(asked.append)
+    held = state.held(connection, 10)
+    driver.set_trace_callback(None)
+    assert [memory.text for memory in held] == ["hidden"]
+    plan = " ".join(row[-1] for row in driver.execute(f"EXPLAIN QUERY PLAN {asked[0]}"))
+    assert "ix_thoughts_hidden" in plan
+    assert "ix_facts_hidden" in plan

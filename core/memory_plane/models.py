@@ -172,6 +172,7 @@ thoughts = Table(
     _some("pinned", Boolean),
     Index("ix_thoughts_at", "at"),
     Index("ix_thoughts_thread_at", "thread", "at"),
+    Index("ix_thoughts_hidden", "seq", **_partial("visible = 0")),
 )
 
 # Open items; `object` only where a plugin found the item inside a longer text.
@@ -211,6 +212,7 @@ facts = Table(
     _some("visible", Boolean),
     Index("ix_facts_subject_key_at", "subject", "fact_key", "at"),
     Index("ix_facts_at", "at"),
+    Index("ix_facts_hidden", "seq", **_partial("visible = 0")),
 )
 
 # One row an agent: its newest heartbeat, and when it last wrote anything.
