@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memory_plane.errors import ModelUnavailable
-from memory_plane.types import Extraction, Memory
-from memory_plane_llm import chat
-from memory_plane_llm.reading import Reading
+from memory_plane.types import Extraction, Item, Memory
+from memory_plane_llm import chat, embeddings
 
 if TYPE_CHECKING:
     from memory_plane.reports import Stats
     from memory_plane_llm import LlmPlugin
 
-_TEXT = "Mia left Initech and now leads the Platform team at Acme"
+_TEXT = "Mia left Initech and now leads the Platform team at Acme. Tom will send her the plan by Friday"
 _SHOWN = 12
 
 
@@ -59,16 +58,41 @@ def _checked(plugin: LlmPlugin) -> dict[str, Any]:
         report["models_trouble"] = str(error)
     remote.rouse()
     report |= {"model": plugin.settings.model, "answered_by": "", "milliseconds": None, "found": [], "trouble": ""}
-    memory = Memory(id="", agent="memory-plane", kind="thought", text=_TEXT, created_at=datetime.now(UTC))
-    began = perf_counter()
     try:
-        report["answered_by"], written = remote.ask(chat.PATH, plugin.question(memory), chat.read)
-        report["milliseconds"] = round((perf_counter() - began) * 1000)
-        found = Reading(memory, Extraction(), plugin.settings.confidence).extraction(written)
-        report["found"] = [f"{one.subject.text} {one.relation} {one.object.text}" for one in found.claims]
+        report |= _read(plugin)
+        report |= _embedded(plugin)
     except ModelUnavailable as error:
         report["trouble"] = str(error)
     return report | {"spent_today": remote.spending.today(), "daily_tokens": plugin.settings.daily_tokens}
+
+
+def _read(plugin: LlmPlugin) -> dict[str, Any]:
+    """Have a sentence read, and say what was found in it and what of the answer was refused."""
+    memory = Memory(id="", agent="memory-plane", kind="thought", text=_TEXT, created_at=datetime.now(UTC))
+    began = perf_counter()
+    name, written = plugin.remote.ask(chat.PATH, plugin.question(memory), chat.read)
+    milliseconds = round((perf_counter() - began) * 1000)
+    reading = plugin.read(memory, Extraction())
+    found = reading.extraction(written)
+    return {
+        "answered_by": name,
+        "milliseconds": milliseconds,
+        "found": [f"{one.subject.text} {one.relation} {one.object.text}" for one in found.claims],
+        "open_items": [_told(item) for item in found.items],
+        "refused": [f"{why} ({count})" for why, count in reading.refused.items()],
+    }
+
+
+def _told(item: Item) -> str:
+    parts = (item.kind, item.owner and f"of {item.owner}", item.to and f"to {item.to}", f"“{item.object}”")
+    due = item.due_at and f"due {item.due_at.astimezone():%Y-%m-%d}"
+    return " ".join(part for part in (*parts, due) if part)
+
+
+def _embedded(plugin: LlmPlugin) -> dict[str, Any]:
+    """Have a sentence embedded, where that is set, and say by which model."""
+    model = plugin.settings.embeddings
+    return {} if not model else {"vectors": embeddings.embed(plugin.remote, model, [_TEXT]).model}
 
 
 def _asked(stats: Stats) -> dict[str, Any]:
