@@ -97,6 +97,13 @@ def test_first_name_with_another_employer_is_another_person_unless_the_text_tell
     assert doubt.node == known.node.id
 
 
+def test_first_name_with_another_employer_days_later_has_changed_jobs() -> None:
+    rob = mention("Rob")
+    known = candidate(rob, "Rob", same_agent=True, contradicts=True, last_seen=WRITTEN - timedelta(days=2))
+    assert joined(rob, known, text="Rob works at Globex")
+    assert not joined(rob, replace(known, same_agent=False), text="Rob works at Globex")
+
+
 @pytest.mark.parametrize(
     ("text", "type", "name", "node_type", "same"),
     [

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 
+from memory_plane.spellings import SLIP
 from memory_plane.types import (
     EPOCH,
     Candidate,
@@ -22,6 +23,7 @@ from memory_plane.types import (
     new_node_id,
 )
 from memory_plane.vocabulary.meanings import former
+from memory_plane_local.tables import words
 
 _TECHNICAL = frozenset({"Tool", "Language", "Project"})
 _GROUPS = frozenset({"Organization", "Team"})
@@ -38,6 +40,8 @@ _ALIKE, _PART = 0.9, 0.6
 """The likeness of two spellings, and of a name to one of which it is a word. Between them lie Dan Park and Daniel Park,
 who may well be two in one company; below that is what is but short for a word."""
 _GUESSED_TYPE = 0.97
+_WITNESS = 0.2
+"""What each name shared, the same agent or a claim that agrees counts."""
 _RIVALS = 0.05
 _IN_DOUBT = 0.35
 """How probable it must be that two nodes are one for a person to be asked."""
@@ -108,11 +112,13 @@ def _probability(memory: Memory, candidate: Candidate, *, alone: bool) -> float:
     if not gate or (not exact and _digits(mention.text) != _digits(node.name)):
         return 0.0
     evidence = (
-        0.2 * min(candidate.shared_neighbours, 2)
-        + 0.2 * candidate.same_agent
-        + 0.2 * bool(candidate.agrees)
+        _WITNESS * min(candidate.shared_neighbours, 2)
+        + _WITNESS * candidate.same_agent
+        + _WITNESS * bool(candidate.agrees)
         + 0.05 * _is_recent(memory, candidate)
     )
+    if candidate.name_score == SLIP:
+        return _slip(mention, node, evidence) if gate == 1 else 0.0
     if candidate.given:
         return 0.97 * gate
     if _writer(mention):
@@ -124,6 +130,13 @@ def _probability(memory: Memory, candidate: Candidate, *, alone: bool) -> float:
     return min(0.97, gate * (0.68 * candidate.name_score + 0.6 * evidence))
 
 
+def _slip(mention: Mention, node: Node, evidence: float) -> float:
+    """A letter off: a person is asked where more speaks for it, and never where both are first names (Maria, Mario)."""
+    unlike = set(mention.text.lower().split()) ^ set(node.name.lower().split())
+    names = words("first_names.txt") | words("first_names_ambiguous.txt")
+    return min(0.7, 0.3 + evidence) if evidence >= _WITNESS and not unlike <= names else 0.0
+
+
 def _person(memory: Memory, candidate: Candidate, exact: bool, evidence: float, *, alone: bool) -> float:
     """People are never joined by a single name alone: somebody they share, or the same agent, must speak for it.
 
@@ -133,8 +146,7 @@ def _person(memory: Memory, candidate: Candidate, exact: bool, evidence: float, 
     witnesses = candidate.shared_neighbours + bool(candidate.agrees)
     if exact and several:
         return min(0.99, 0.9 + 0.15 * evidence)
-    changes = _speaks_of_change(memory) or (candidate.same_agent and not _just_now(memory, candidate))
-    if candidate.contradicts and not changes:
+    if candidate.contradicts and not _changes(memory, candidate):
         return min(0.6, 0.45 * candidate.name_score + evidence)
     if not witnesses and not candidate.same_agent:
         return min(0.6, 0.6 * candidate.name_score)
@@ -152,9 +164,10 @@ def _just_now(memory: Memory, candidate: Candidate) -> bool:
     return candidate.last_seen is not None and abs(memory.created_at - candidate.last_seen) <= _LATELY
 
 
-def _speaks_of_change(memory: Memory) -> bool:
-    """Whether a text may tell of a new employer: so that it contradicts nothing, as what was written days later."""
-    return _CHANGE.search(memory.text) is not None
+def _changes(memory: Memory, candidate: Candidate) -> bool:
+    """Whether another employer may be a new one: the text says so, or the agent that knew the old one, days later."""
+    later = candidate.last_seen is not None and not _just_now(memory, candidate)
+    return (candidate.same_agent and later) or _CHANGE.search(memory.text) is not None
 
 
 def _writer(mention: Mention) -> bool:
