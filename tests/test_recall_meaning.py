@@ -68,6 +68,25 @@ def test_what_is_not_like_the_question_is_no_hit(meant: Plane) -> None:
     assert found(meant, "doctor") == []
 
 
+def test_question_that_nothing_fits_finds_nothing(meant: Plane) -> None:
+    meant.post("old garden gate wood carpenter", agent="muse")
+    assert found(meant, "old king france paris castle river") == []
+    assert len(found(meant, "old gate")) == 1
+
+
+def test_floor_does_not_judge_what_was_not_read(meant: Plane) -> None:
+    meant.post("filler words " * 8000 + "the last is quokka", agent="muse", project="zoo")
+    assert len(found(meant, "quokka")) == 1
+    assert len(found(meant, "which unheard animals are in the zoo")) == 1
+
+
+def test_what_is_near_in_meaning_alone_is_left_out_far_behind_the_best(meant: Plane) -> None:
+    meant.post("physician", agent="muse", project="a")
+    meant.post("car tea kettle physician", agent="muse", project="b")
+    assert found(meant, "car tea kettle") == ["car tea kettle physician"]
+    assert found(meant, "doctor") == ["physician", "car tea kettle physician"]
+
+
 @pytest.mark.parametrize("change", ["retract", "forget"])
 def test_what_was_taken_back_is_not_found_by_its_meaning(meant: Plane, change: str) -> None:
     receipt = meant.post("physician", agent="muse")

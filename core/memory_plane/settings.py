@@ -163,7 +163,7 @@ class RecallSettings(_Section):
     thread: float = field(default=0.3, metadata={"ge": 0})
     linked: float = field(default=0.2, metadata={"ge": 0})
     least_meaning: float = field(default=0.35, metadata={"ge": 0, "le": 1})
-    floor: float = field(default=0.0, metadata={"ge": 0, "le": 1})
+    floor: float = field(default=0.15, metadata={"ge": 0, "le": 1})
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,17 @@
 """Measure which share of a question's evidence recall finds: every turn is posted, every question asked, no model.
 
-    python tests/benchmarks/recall.py locomo locomo10.json [--only 1-2] [--set recall.meaning=0] [--kinds]
+    python tests/benchmarks/recall.py locomo locomo10.json [--only 1-2] [--set recall.meaning=0] [--abstain]
 
-Each dialogue goes into a memory of its own, each turn as one thought with its speaker as agent and its time.
+Each dialogue goes into a memory of its own, each turn as one thought with its speaker as agent and its time. With
+`--abstain` the first dialogue is asked its own questions and those of the second, for which it has no answer, as they
+are and with the names of its own speakers; told is at which floor how many of each find nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
+import re
 import sys
 import tempfile
 import time
@@ -27,6 +30,8 @@ from memory_plane.settings import Settings
 
 AT = (1, 5, 10)
 """After how many hits is looked."""
+FLOORS = (0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
+"""Of these it is told what they refuse."""
 UNTOLD = "adversarial"
 """The questions of LoCoMo that have no answer; the mean leaves them out, as everybody's does."""
 
@@ -58,6 +63,24 @@ def ask(plane: Plane, dialogue: Dialogue, turns: dict[str, str], scores: Scores)
         scores[question.kind].append(share)
 
 
+def abstain(own: Dialogue, other: Dialogue, given: list[str]) -> Iterator[tuple[float, ...]]:
+    """Yield floors, and the share of each kind of questions that then finds nothing."""
+    kinds = [[one.text for one in dialogue.questions if one.kind != UNTOLD] for dialogue in (own, other)]
+    names = dict(zip(_speakers(other), _speakers(own), strict=True))
+    named = re.compile("|".join(map(re.escape, names)))
+    kinds.append([named.sub(lambda found: names[found[0]], question) for question in kinds[1]])
+    with tempfile.TemporaryDirectory() as home:
+        with Plane(settings(Path(home), given)) as plane:
+            fill(plane, own)
+        for floor in FLOORS:
+            with Plane(settings(Path(home), [*given, f"recall.floor={floor}"])) as plane:
+                yield floor, *(mean(not plane.recall(one).hits for one in questions) for questions in kinds)
+
+
+def _speakers(dialogue: Dialogue) -> list[str]:
+    return list(dict.fromkeys(turn.speaker for turn in dialogue.turns))
+
+
 def settings(home: Path, given: list[str]) -> Settings:
     """Return the settings of one memory; `given` holds `key=value`, with a point before a key inside a table."""
     values: dict[str, Any] = {"home": home, "synchronous": "normal"}
@@ -78,9 +101,15 @@ def main() -> int:
     parser.add_argument("path", type=Path)
     parser.add_argument("--only", default="1-", help="dialogues by number, as in 1-2")
     parser.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--abstain", action="store_true", help="tell what a floor refuses instead")
     given = parser.parse_args()
     logging.disable(logging.WARNING)
     first, _, last = given.only.partition("-")
+    if given.abstain:
+        print("| floor | own | of another dialogue | the same with the names of this one |\n|---|---|---|---|")
+        for floor, *shares in abstain(*islice(SETS[given.set](given.path), 2), given.settings):
+            print(f"| {floor} | {' | '.join(f'{100 * share:.0f} %' for share in shares)} |")
+        return 0
     scores: Scores = defaultdict(list)
     spent: list[float] = []
     dialogues = islice(SETS[given.set](given.path), int(first) - 1, int(last) if last else None)

@@ -30,8 +30,10 @@ MAX_RESULTS = 200
 SNIPPET = 240
 BY_WORDS, BY_MEANING = 30, 20
 """How many memories each way of looking proposes; more of them find nothing that these do not."""
-LEADING, LENDING = 20, 5
+LEADING, LENDING = 15, 5
 """Of how many of these is read what stands beside them, and how many are asked what they are linked with."""
+FAR = 0.4
+"""What has no word of the question must have such a share of the best score."""
 SIGNS_A_TOKEN = 4
 """About so many characters are one token of a language model."""
 
@@ -100,8 +102,10 @@ def _find(
     parts = fusion.fuse(read, around, lent, question.terms, weights)
     fits = {row for row in read if row in ranked or row in lent or _speaks(read[row], weights)}
     fits &= ranked.keys() | words.allowed(fits - ranked.keys())
-    if not fits or _relevance(fits, read, question) < weights.floor:
+    if not fits or _relevance(fits, ranked, read, question) < weights.floor:
         return _Found([], {}, {})
+    least = FAR * max(parts[row].total for row in fits)
+    fits = {row for row in fits if row in ranked or row in lent or read[row].speaks or parts[row].total >= least}
     best = sorted(fits, key=lambda row: (-parts[row].total, -row))
     others = [(row, 0.0) for row, _ in by_words if row not in fits]
     return _Found([*((row, parts[row].total) for row in best), *others][:most], parts, around)
@@ -125,10 +129,16 @@ def _speaks(one: Evidence, weights: RecallSettings) -> bool:
     return one.speaks or one.meaning >= weights.least_meaning
 
 
-def _relevance(rows: set[int], read: dict[int, Evidence], question: Question) -> float:
-    """Return how well the best of some memories fits: the share of the question that it has, or its likeness."""
+def _relevance(rows: set[int], ranked: dict[int, float], read: dict[int, Evidence], question: Question) -> float:
+    """Return how well some memories fit: half the best share of the question, by its words, and half the best likeness.
+
+    1 where there is nothing to tell it by: no vectors, or words that stand where nothing was read.
+    """
+    if not question.vector or any(row not in read or not read[row].terms for row in rows & ranked.keys()):
+        return 1.0
     whole = sum(question.terms.values()) or 1.0
-    return max(max(sum(question.terms[term] for term in read[row].terms) / whole, read[row].meaning) for row in rows)
+    share = max(sum(question.terms[term] for term in read[row].terms) for row in rows) / whole
+    return (share + max(read[row].meaning for row in rows)) / 2
 
 
 def _told(part: Part) -> dict[str, float]:
