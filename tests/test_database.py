@@ -6,6 +6,8 @@ import os
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -148,6 +150,21 @@ def test_closing_folds_the_log_into_the_file(engine: Database) -> None:
     engine.close()
     assert [file.name for file in database_files(engine)] == ["memory.db"]
     assert count(engine) == 1
+
+
+def test_a_second_opening_in_this_process_leaves_the_locks_of_the_first(engine: Database, open_database: Open) -> None:
+    assert engine.path is not None
+    add(engine, "muse")
+    second = open_database()
+    count(second)
+    second.close()
+    # Another process that ends takes the write-ahead log away unless it sees that somebody is still there.
+    script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM cursors'); c.close()"
+    subprocess.run([sys.executable, "-c", script, str(engine.path)], check=True)
+    assert engine.path.with_name(f"{engine.path.name}-wal").exists()
+    add(engine, "grok")
+    with closing(sqlite3.connect(engine.path)) as other:
+        assert other.execute("SELECT count(*) FROM cursors").fetchone() == (2,)
 
 
 def test_dialect_is_named(engine: Database) -> None:

@@ -189,12 +189,16 @@ class Database:
         return engine
 
     def _prepare_file(self, *_: Any) -> None:
-        """Make the file before SQLite would, so that nobody else may read it even for a moment."""
+        """Make the file before SQLite would, so that nobody else may read it even for a moment.
+
+        One that is there is not opened: closing it would end the locks that this process has on it elsewhere,
+        and the next process to leave would take the write-ahead log away under them.
+        """
         assert self.path is not None
         if self._identity is None:
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
             except OSError as error:
                 if not self.path.exists():
                     raise StoreError(f"database {str(self.path)!r}: cannot be made: {error.strerror}") from error
