@@ -41,7 +41,7 @@ def _readable(file: Path) -> Iterator[tuple[str, bool]]:
     See https://sqlite.org/wal.html#readonly.
     """
     log, index = (file.with_name(f"{file.name}-{end}") for end in ("wal", "shm"))
-    if not _writes_ahead(file) or index.exists():
+    if index.exists() or not _writes_ahead(file):  # in this order: to close a file ends the locks that we have on it
         yield f"{file.as_uri()}?mode=ro", True
     elif not log.exists() or not log.stat().st_size:
         yield f"{file.as_uri()}?immutable=1", False
