@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
 
-from sqlalchemy import ColumnElement, Connection, and_, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, or_, select, union_all
 
 from memory_plane import models
 from memory_plane.errors import Refused
-from memory_plane.recall import graph
-from memory_plane.types import Node
+from memory_plane.recall import graph, holding
+from memory_plane.recall.holding import Then
+from memory_plane.types import Edge, Node
 
 LATELY = 2_000
-"""How many of the newest edges are counted: all of them would cost more with every memory."""
+"""How many of the newest edges are counted, or edges of one node looked at: all would cost more with every memory."""
+SPARE = 100
+"""How many more edges than asked for are looked at, where some were said to have ended since."""
 
 _nodes, _edges = models.graph_nodes, models.graph_edges
 
@@ -51,6 +56,17 @@ def most_linked(connection: Connection, kind: str | None, limit: int) -> Listed:
     best = sorted(counts, key=lambda key: (-counts[key], key))[:limit]
     found = graph.nodes(connection, best)
     return Listed(nodes=tuple(found[key] for key in best), links=tuple(counts[key] for key in best))
+
+
+def edges_of(connection: Connection, node: int, now: datetime, limit: int) -> tuple[Edge, ...]:
+    """Return edges of a node that hold now, the most probable of `LATELY` each way first: a hub has very many."""
+    ends = (select(_edges.c.key).where(end == node).limit(LATELY) for end in (_edges.c.source, _edges.c.target))
+    looked = union_all(*(select(one.subquery()) for one in ends))
+    chosen = select(_edges).where(_edges.c.key.in_(looked), holding.MAY_HOLD)
+    best = chosen.order_by(_edges.c.probability.desc(), _edges.c.known_since.desc(), _edges.c.key.desc())
+    then = Then.of(now)
+    rows = connection.execute(best.limit(limit + SPARE), then.given)
+    return graph.as_edges(connection, list(islice(holding.held(connection, rows, then), limit)), now)
 
 
 def _behind(connection: Connection, kind: str | None, id: str) -> ColumnElement[bool]:

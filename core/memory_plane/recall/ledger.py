@@ -19,7 +19,8 @@ from memory_plane.types import Fact
 
 LOOKED_AT = 400
 """How many (subject, key) one page looks at for those that have a value now."""
-_END = "\U0010ffff"
+_FIRST, _LAST = "\x01", "\U0010ffff"
+"""What a subject followed by either stands before: no other one, and all that begin so."""
 
 _log, _facts = models.operations, models.facts
 _pair = (_facts.c.subject, _facts.c.fact_key)
@@ -60,13 +61,24 @@ class Value:
 
 def current(connection: Connection, beginning: str, after: tuple[str, str] | None, limit: int) -> Current:
     """Return the facts that hold now, of subjects that begin so; fewer where `LOOKED_AT` had no more."""
+    beginning = folded(beginning)
+    return _current(connection, (beginning, f"{beginning}{_LAST}"), after, limit)
+
+
+def of_subject(connection: Connection, subject: str, limit: int) -> Current:
+    """Return the facts that hold now of one subject, by their keys; see `current`."""
+    subject = folded(subject)
+    return _current(connection, (subject, f"{subject}{_FIRST}"), None, limit)
+
+
+def _current(connection: Connection, bounds: tuple[str, str], after: tuple[str, str] | None, limit: int) -> Current:
     found: list[Fact] = []
     last = None
-    for last in islice(_pairs(connection, folded(beginning), after), LOOKED_AT):
+    for last in islice(_pairs(connection, bounds, after), LOOKED_AT):
         found += state.facts(connection, subject=last[0], key=last[1], limit=1)
         if len(found) == limit:
             break
-    more = last is not None and next(_pairs(connection, folded(beginning), last), None) is not None
+    more = last is not None and next(_pairs(connection, bounds, last), None) is not None
     return Current(facts=tuple(found), after=last if more else None)
 
 
@@ -88,11 +100,11 @@ def _rows_behind(connection: Connection, id: str, given: dict[str, Any]) -> list
     return _behind.all(connection, at=at, id=id, **given)
 
 
-def _pairs(connection: Connection, beginning: str, after: tuple[str, str] | None) -> Iterator[tuple[str, str]]:
+def _pairs(connection: Connection, bounds: tuple[str, str], after: tuple[str, str] | None) -> Iterator[tuple[str, str]]:
     """Yield each (subject, key) once, with one look into the index each: a long history costs no more."""
-    subject, key = max(after or (beginning, ""), (beginning, ""))
+    subject, key = max(after or (bounds[0], ""), (bounds[0], ""))
     while True:
-        row = _next.first(connection, subject=subject, key=key, end=f"{beginning}{_END}")
+        row = _next.first(connection, subject=subject, key=key, end=bounds[1])
         if row is None:
             return
         subject, key = row

@@ -34,19 +34,22 @@ _Pairs = dict[tuple[str, str], tuple[float, list[str]]]
 def reviews(connection: Connection, now: datetime, limit: int) -> tuple[Review, ...]:
     """Return the pairs that are likeliest one, without those of which that was said, or the contrary."""
     pairs = _pairs(connection, _likely.all(connection, limit=limit * LOOKED_AT))
-    keys = {id: key for pair in pairs for id in pair for key in graph.find(connection, id)}
-    nodes = {node.id: node for node in graph.nodes(connection, set(keys.values())).values()}
-    open_ = ((pair, said) for pair, said in pairs.items() if nodes.keys() >= set(pair))
+    open_ = ((said, known) for pair, said in pairs.items() if len(known := _nodes(connection, pair)) == len(pair))
     return tuple(
         Review(
-            one=nodes[pair[0]],
-            other=nodes[pair[1]],
+            one=known[0][1],
+            other=known[1][1],
             probability=probability,
             evidence=tuple(evidence[:EVIDENCE]),
-            known=tuple(_known(connection, nodes[id], keys[id], now) for id in pair),
+            known=tuple(_known(connection, key, now) for key, _ in known),
         )
-        for pair, (probability, evidence) in islice(open_, limit)
+        for (probability, evidence), known in islice(open_, limit)
     )
+
+
+def _nodes(connection: Connection, pair: tuple[str, str]) -> list[tuple[int, Node]]:
+    """Return the nodes of a pair with their rows, in its order; fewer where one is gone."""
+    return [found for id in pair for found in graph.nodes(connection, graph.find(connection, id)).items()]
 
 
 def _pairs(connection: Connection, doubts: Iterable[tuple[str, str, float, str]]) -> _Pairs:
@@ -60,7 +63,7 @@ def _pairs(connection: Connection, doubts: Iterable[tuple[str, str, float, str]]
     return pairs
 
 
-def _known(connection: Connection, node: Node, key: int, now: datetime) -> tuple[str, ...]:
+def _known(connection: Connection, key: int, now: datetime) -> tuple[str, ...]:
     def words() -> Iterator[str]:
         for edge in graph.around(connection, [key], now, EDGES).edges:
             yield f"{edge.source.name} {edge.relation} {edge.target.name}"

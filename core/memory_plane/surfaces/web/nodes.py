@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memory_plane.plane import Plane
-from memory_plane.recall import directory, graph, state, stream
+from memory_plane.recall import directory, graph, ledger, state, stream
 from memory_plane.store.names import folded
 from memory_plane.surfaces.web.acting import id_in, missing, place_in, placed, shows
 from memory_plane.surfaces.web.frame import Frame
@@ -66,7 +66,7 @@ def _shown(plane: Plane, node: Node, given: Mapping[str, str]) -> dict[str, Any]
     names = list(islice(dict.fromkeys(map(folded, (node.name, *node.aliases))), NAMES))
     with plane.database.reading() as connection:
         keys = graph.find(connection, node.id)
-        edges = graph.around(connection, keys, now, ENTRIES + 1).edges
+        edges = directory.edges_of(connection, keys[0], now, ENTRIES + 1)
         said = stream.page(connection, stream.Wanted(about=node.id, before=place_in(given)), MENTIONS)
         return {
             "node": node,
@@ -90,5 +90,5 @@ def _by_relation(edges: Sequence[Edge], node: Node) -> dict[tuple[str, bool], li
 
 
 def _facts(connection: Connection, names: Sequence[str]) -> list[Fact]:
-    found = (fact for name in names for fact in state.facts(connection, subject=name, limit=ENTRIES))
+    found = (fact for name in names for fact in ledger.of_subject(connection, name, ENTRIES).facts)
     return list(islice(found, ENTRIES))
