@@ -311,6 +311,7 @@ class Plane(Writes, GraphReads, Judgements):
                 connection,
                 query,
                 filters,
+                now=datetime.now(UTC),
                 limit=limit,
                 cursor=cursor,
                 weights=self.settings.recall,

@@ -162,6 +162,7 @@ class RecallSettings(_Section):
     user: float = field(default=1.3, metadata={"ge": 0})
     thread: float = field(default=0.3, metadata={"ge": 0})
     linked: float = field(default=0.2, metadata={"ge": 0})
+    decay: float = field(default=0.05, metadata={"ge": 0, "le": 1})
     least_meaning: float = field(default=0.35, metadata={"ge": 0, "le": 1})
     floor: float = field(default=0.15, metadata={"ge": 0, "le": 1})
 

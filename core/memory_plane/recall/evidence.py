@@ -6,18 +6,20 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from math import log
 
 from sqlalchemy import Connection, bindparam, text
 
 from memory_plane.prepared import Prepared
+from memory_plane.recall import fading
 from memory_plane.recall.stems import stem
 from memory_plane.store import index, vectors
 from memory_plane.types import EPOCH
 
-_DAY = timedelta(days=1) // timedelta(microseconds=1)
+_MICROSECOND = timedelta(microseconds=1)
+_DAY = timedelta(days=1) // _MICROSECOND
 READ = 60_000
 """So many characters are read for one question; of many memories, the beginning of each."""
 _WORD = re.compile(r"[^\W_]+")
@@ -25,8 +27,9 @@ _SAID = re.compile(r"\s*([^\W\d_]+)[^:\n]{0,40}:\s")
 _READ = Prepared(
     text(
         "SELECT o.seq, o.agent, coalesce(t.origin, f.origin) AS origin, substr(o.text, 1, :most) AS words,"
-        " f.subject || ' ' || f.fact_key AS about, v.row AS vector, o.created_at FROM json_each(:rows) AS c"
-        " JOIN operations AS o ON o.seq = c.value LEFT JOIN thoughts AS t ON t.seq = o.seq AND t.visible"
+        " f.subject || ' ' || f.fact_key AS about, v.row AS vector, o.created_at, t.at, t.pinned"
+        " FROM json_each(:rows) AS c JOIN operations AS o ON o.seq = c.value"
+        " LEFT JOIN thoughts AS t ON t.seq = o.seq AND t.visible"
         " LEFT JOIN facts AS f ON f.seq = o.seq AND f.indexed"
         " LEFT JOIN vectors AS v ON v.seq = o.seq AND v.model = :model WHERE coalesce(t.seq, f.seq) IS NOT NULL"
     ).bindparams(bindparam("rows"), bindparam("most"), bindparam("model"))
@@ -35,23 +38,25 @@ _READ = Prepared(
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: its telling words as stems with how telling each is, all its words, and its vector."""
+    """What is asked and when: its telling words as stems with how telling each is, all its words, and its vector."""
 
     terms: Mapping[str, float]
     words: frozenset[str]
+    at: datetime
     model: str = ""
     vector: tuple[float, ...] = ()
 
 
 @dataclass(slots=True)
 class Evidence:
-    """What one memory has of it: its rank by words, its likeness, the terms in it, who says it."""
+    """What one memory has of it: its rank by words, its likeness, the terms in it, who says it; what age leaves."""
 
     words: float = 0.0
     meaning: float = 0.0
     terms: frozenset[str] = frozenset()
     named: bool = False
     user: bool = False
+    left: float = 1.0
 
     @property
     def speaks(self) -> bool:
@@ -97,11 +102,12 @@ def read(
     most = max(READ // max(len(rows), 1), 200)
     worth_stemming = _beginnings(question.terms)
     found = {}
-    for seq, agent, origin, text_, about, vector, at in _READ.all(
+    now = (question.at - EPOCH) // _MICROSECOND
+    for seq, agent, origin, text_, about, vector, written_at, at, pinned in _READ.all(
         connection, rows=json.dumps(rows), most=most, model=question.model
     ):
         said = text_ or ""
-        written = index.spaced(f"{agent} {_dated(at // _DAY)} {about or ''} {said}").casefold()
+        written = index.spaced(f"{agent} {_dated(written_at // _DAY)} {about or ''} {said}").casefold()
         speaker = _SAID.match(said) if ":" in said else None
         said_by = {_first_name(agent), *([speaker[1].casefold()] if speaker else [])}
         found[seq] = Evidence(
@@ -110,5 +116,6 @@ def read(
             terms=frozenset(map(stem, worth_stemming.findall(written))) & question.terms.keys(),
             named=not said_by.isdisjoint(question.words),
             user=origin == "user",
+            left=1.0 if at is None or pinned else fading.left((now - at) * _MICROSECOND),
         )
     return found

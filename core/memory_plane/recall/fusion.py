@@ -27,6 +27,7 @@ class Part(NamedTuple):
     speaker: float = 0.0
     linked: float = 0.0
     thread: float = 0.0
+    age: float = 0.0
     total: float = 0.0
 
 
@@ -70,6 +71,7 @@ def fuse(
         thread = weights.thread * _best_beside(
             [base[i] for i in near if i in base], [base[i] for i in far if i in base]
         )
+        aged = weights.decay * (1 - one.left)
         found[row] = Part(
             words=by_words[row],
             meaning=by_meaning[row],
@@ -77,7 +79,8 @@ def fuse(
             speaker=weights.speaker * one.named,
             linked=weights.linked * lent.get(row, 0.0),
             thread=thread,
-            total=base[row] + thread,
+            age=-aged * (base[row] + thread),
+            total=(1 - aged) * (base[row] + thread),
         )
     return found
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from sqlalchemy import Connection
 
@@ -52,6 +53,7 @@ def search(
     query: str,
     filters: Filters,
     *,
+    now: datetime,
     limit: int = 8,
     cursor: str | None = None,
     weights: RecallSettings | None = None,
@@ -59,7 +61,7 @@ def search(
     explain: bool = False,
     tokens: int | None = None,
 ) -> Recall:
-    """Return the best hits for a query in anybody's words; `vector` is what the query means, in one row.
+    """Return the best hits for a query in anybody's words, asked at `now`; `vector` is what it means, in one row.
 
     With `tokens`, hits come with what was said before and after them, the best first, as far as that many go.
     Raise `Refused` only for a cursor that is not ours; no query is an error.
@@ -67,7 +69,9 @@ def search(
     query = query.encode(errors="replace").decode().replace("\x00", "\N{REPLACEMENT CHARACTER}")
     offset = _read_cursor(cursor)
     most = min(offset + limit + 1, MAX_RESULTS)
-    found = _find(connection, query, filters, most, weights or RecallSettings(), vector)
+    words = Words(connection, filters)
+    question = _question(words, query, vector, now)
+    found = _find(connection, query, words, question, most, weights or RecallSettings())
     shown = found.ranked[offset : offset + limit]
     hits = [_hit(log.at(connection, row), score, query) for row, score in shown]
     if explain:
@@ -81,17 +85,10 @@ def search(
 
 
 def _find(
-    connection: Connection,
-    query: str,
-    filters: Filters,
-    most: int,
-    weights: RecallSettings,
-    vector: Vectors | None,
+    connection: Connection, query: str, words: Words, question: Question, most: int, weights: RecallSettings
 ) -> _Found:
-    words = Words(connection, filters)
     by_words = words.best(query, max(most, BY_WORDS))
     ranked = dict(by_words[:BY_WORDS])
-    question = _question(words, query, vector)
     near = meaning.nearest(connection, question.model, question.vector, BY_MEANING) if question.vector else []
     read = evidence.read(connection, question, dict.fromkeys([*ranked, *near]), ranked)
     leading = _leading(fusion.fuse(read, {}, {}, question.terms, weights))
@@ -111,12 +108,12 @@ def _find(
     return _Found([*((row, parts[row].total) for row in best), *others][:most], parts, around)
 
 
-def _question(words: Words, query: str, vector: Vectors | None) -> Question:
+def _question(words: Words, query: str, vector: Vectors | None, now: datetime) -> Question:
     """Return what is asked: the telling words, weighed by how many memories have them, and the meaning."""
     said = evidence.split(bare(query))
     asked = telling([word for word in said if len(word) > 1 or not word.isascii()]) or telling(said)
     meant = (vector.model, vectors.unit(vector.rows[0])) if vector is not None else ()
-    return Question(evidence.telling(asked, *words.counts(asked)), frozenset(said), *meant)
+    return Question(evidence.telling(asked, *words.counts(asked)), frozenset(said), now, *meant)
 
 
 def _leading(parts: dict[int, Part]) -> dict[int, float]:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 MOST = 100
 """How many nodes or edges one answer is chosen from at most."""
 _HEAD = {"note": entries.NOTE}
-FLOOR, HALF_LIFE = 0.1, 180.0
-"""How little a link that nobody speaks of any more counts, and after how many days it counts half."""
 
 
 def ingest(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
@@ -100,11 +98,15 @@ def decay(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[st
     """Tell what has faded: what links count for by their age."""
     from datetime import UTC, datetime
 
+    from memory_plane.recall import fading
+
     now, edges = datetime.now(UTC), plane.graph(limit=2_000).edges
-    faded = sorted((max(FLOOR, 0.5 ** ((now - edge.known_since).days / HALF_LIFE)), *_told(edge)) for edge in edges)
+    faded = sorted((fading.left(now - edge.known_since), *_told(edge)) for edge in edges)
     keys = ("weight", "source", "relation", "target")
-    old = [dict(zip(keys, (round(row[0], 3), *row[1:]), strict=True)) for row in faded if row[0] < 1][:MOST]
-    head = {"note": "What age would leave of a weight, at least 0.1; nothing stored is lowered, nor ranked by it."}
+    old = [dict(zip(keys, (round(row[0], 3), *row[1:]), strict=True)) for row in faded if row[0] < 0.9995][:MOST]
+    head = {
+        "note": "What age leaves of a weight, at least 0.1: recall ranks memories by it; no link is lowered or hidden."
+    }
     return {**head, **page({"faded": old}, given["cursor"], heads=40, room=ROOM - size(head))}
 
 

@@ -1,0 +1,17 @@
+"""What age leaves of a weight: half in half a year, but never less than a tenth. It lowers rank and nothing stored.
+
+Only time lowers it, so what is asked for often fades no sooner.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+HALF_LIFE = timedelta(days=180)
+LEAST = 0.1
+
+
+def left(age: timedelta) -> float:
+    """Return the share of its weight that something has at this age: 1 if it is of now or of later."""
+    faded: float = 0.5 ** max(age / HALF_LIFE, 0.0)
+    return max(LEAST, faded)
