@@ -86,6 +86,26 @@ def test_what_one_agent_of_cline_has_another_do_is_told_by_the_first() -> None:
     assert not operations(Event(agent="cline", name=name, payload=payload | {"parent_agent_id": "agent_1"}), now=NOW)
 
 
+@pytest.mark.parametrize(
+    ("response", "kept"),
+    [
+        (
+            "### Planner Response\n\nFixed the cart.\n\n*Ran command `npm test`*\n\n### Planner Response\n\nOk.",
+            [],
+        ),
+        ("*Created file `/w/a.py`*\n\n*Deleted file `/w/b.py`*\n", []),
+        (f"### Planner Response\n\n{SHIPPED}\n\n*Edited file `/w/a.py`*", [SHIPPED]),
+        (f"*Renamed file a to b*\n\n{SHIPPED}", [SHIPPED]),
+        (f"**{SHIPPED}**", [SHIPPED]),
+    ],
+    ids=["earlier word", "steps alone", "steps after it", "no headings", "bold"],
+)
+def test_steps_of_windsurf_are_not_what_it_said(response: str, kept: list[str]) -> None:
+    payload = {"trajectory_id": "r", "tool_info": {"response": response}}
+    found = operations(Event(agent="windsurf", name="post_cascade_response", payload=payload), now=NOW)
+    assert [one.body["text"] for one in found] == kept
+
+
 def test_next_prompt_closes_the_question_of_its_session(make_plane: Callable[..., Plane]) -> None:
     plane = make_plane("clients")
     _, (ask, asks), (stop, stops), _ = TURNS["codex 0.171"]

@@ -27,7 +27,7 @@ def operations(event: Event, *, now: datetime) -> tuple[Operation, ...]:
             id=said.get("turn", ""),
             at=event.at or moment(said.get("at", "")) or now,
             prompt=said.get("prompt", ""),
-            answer=said.get("answer", ""),
+            answer=table.spoken(row, said.get("answer", "")),
             project=project_of(said.get("folder", "")),
             asked=event.asked,
         )

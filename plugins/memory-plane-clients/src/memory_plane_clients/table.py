@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -49,6 +50,12 @@ def file(name: str | list[str], base: Path, machine: Machine) -> Path:
 def fields(row: Row, payload: Mapping[str, Any], wanted: Mapping[str, str | list[str]]) -> dict[str, str]:
     """Return the texts that stand at dotted paths of a payload, "" for what is none; of a list its first."""
     return {name: _first(payload, paths) for name, paths in {**row.get("fields", {}), **wanted}.items()}
+
+
+def spoken(row: Row, answer: str) -> str:
+    """Return what the agent said last of an answer that tells all its steps."""
+    said = row.get("said")
+    return re.sub(said["without"], "", answer.rpartition(said["last"])[2], flags=re.MULTILINE) if said else answer
 
 
 def _first(payload: Mapping[str, Any], paths: str | list[str]) -> str:
