@@ -41,9 +41,10 @@ class OtherPlugin(MeaningPlugin):
     model = "words-2"
 
 
-def plane_of(home: Path, plugin: Plugin) -> Plane:
+def plane_of(home: Path, *plugins: Plugin) -> Plane:
     manager = PluginManager(strict=True)
-    manager.register(plugin)
+    for plugin in plugins:
+        manager.register(plugin)
     return Plane(Settings(home=home, synchronous="normal"), plugins=manager)
 
 
@@ -119,6 +120,39 @@ def test_rows_of_another_model_are_not_compared(home: Path) -> None:
         assert found(plane, "doctor") == []
         plane.rebuild()
         assert found(plane, "doctor") == ["physician"]
+
+
+class SlowPlugin(OtherPlugin):
+    """A deferred model; it notes what it was asked."""
+
+    deferred = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    @hookimpl
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.asked += texts
+        return super().embed(texts)
+
+
+def test_deferred_model_is_asked_in_the_rounds_and_for_what_is_searched_for(home: Path) -> None:
+    slow = SlowPlugin()
+    with plane_of(home, slow, MeaningPlugin()) as plane:
+        plane.post("physician", agent="muse")
+        assert slow.asked == []
+        assert found(plane, "doctor") == []  # the vector of the write is the other model's
+        assert slow.asked == ["doctor"]
+        plane.work_queue()
+        assert "physician" in slow.asked
+        assert found(plane, "doctor") == ["physician"]
+        with plane.database.reading() as connection:
+            models = connection.exec_driver_sql("SELECT model FROM vectors").scalars().all()
+        assert models == ["words-2"]
+        slow.asked.clear()
+        plane.work_queue()
+        assert "physician" not in slow.asked
 
 
 def test_memories_without_a_vector_get_theirs_in_the_rounds(home: Path, make_plain: Callable[[], Plane]) -> None:

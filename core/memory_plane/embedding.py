@@ -1,4 +1,8 @@
-"""Giving memories their vectors: with the write that brings them, and later those that came without."""
+"""Giving memories their vectors: with the write that brings them, and later those that came without.
+
+A deferred plugin is asked by the rounds alone, and for what is searched for; where it has a model, the vector that came
+with the write gives way to its own.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +30,19 @@ class Embedder:
         self._plugins = plugins
 
     def ask(self, memory: Memory) -> Vectors | None:
-        """Return what a memory means; None where no plugin has a model."""
-        return self._plugins.embed([memory.text])
+        """Return what a memory means; None where no plugin that is asked at once has a model."""
+        return self._plugins.embed([memory.text], inline=True)
 
     def keep(self, connection: Connection, seq: int, meant: Vectors | None) -> None:
         """Keep what a memory means."""
         if meant is not None:
             vectors.put(connection, seq, meant.model, meant.rows[0])
 
-    def embed(self, seqs: Iterable[int]) -> None:
-        """Ask about these memories and keep the answers."""
+    def embed(self, seqs: Iterable[int], *, inline: bool = True) -> None:
+        """Ask about these memories and keep the answers; with `inline`, as far as deferred plugins have no say."""
         with self._database.reading() as connection:
             found = {seq: stored[0].text for seq in seqs if (stored := log.memory(connection, seq)) is not None}
-        meant = self._plugins.embed(list(found.values())) if found else None
+        meant = self._plugins.embed(list(found.values()), inline=inline) if found else None
         if meant is not None:
             with self._database.writing(durable=False) as connection:
                 for seq, row in zip(found, meant.rows, strict=True):
@@ -56,7 +60,7 @@ class Embedder:
                 total = log.count(connection) if progress else 0
             if not found:
                 break
-            self.embed(seq for seq, is_there in found if not is_there)
+            self.embed((seq for seq, is_there in found if not is_there), inline=False)
             with self._database.writing(durable=False) as connection:
                 vectors.done(connection, probe.model, found[-1][0])
             looked += len(found)

@@ -245,7 +245,8 @@ class PluginManager:
             classification=ask("classify", partial(answers.classification, memory=memory, candidates=candidates)),
             routing=ask("route", partial(answers.routing, agents=agents)),
         )
-        self._forget_failure(name)
+        if said != Deferred():  # who has nothing to say need not have asked
+            self._forget_failure(name)
         return said
 
     def render(self, snapshot: Snapshot) -> list[View]:
@@ -256,10 +257,15 @@ class PluginManager:
             pages += self._try(call, {"snapshot": snapshot}, check) or ()
         return pages
 
-    def embed(self, texts: Sequence[str]) -> Vectors | None:
-        """Return the vectors of the first plugin that has a model, None while it fails: another's are of no use then."""
+    def embed(self, texts: Sequence[str], *, inline: bool = False) -> Vectors | None:
+        """Return the vectors of the first plugin that has a model, None while it fails: another's are of no use then.
+
+        With `inline`, deferred plugins are not asked, since a write waits.
+        """
         check = partial(answers.vectors, texts=texts)
         for call in self._hooks["embed"]:
+            if inline and self._plugins[call.plugin].deferred:
+                continue
             try:
                 answer = self._ask(call, {"texts": texts}, check)
             except PluginError:
