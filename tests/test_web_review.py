@@ -67,6 +67,8 @@ def test_pair_is_joined_and_taken_apart_again(memory: Plane, browser: TestClient
     (pair,) = memory.reviews()
     page = browser.post("/change", data=fields_of(browser.get("/review").text, "Join")).text
     assert counts(page) == ["0", "0", "1"]
+    judged = page.partition('id="verdicts"')[2]
+    assert re.findall(r'<a href="/nodes/[^"]+">([^<]+)</a>', judged) == ["Alice Moreau", "alice"]
     assert memory.nodes(pair.one.id) == memory.nodes(pair.other.id)
     page = browser.post("/change", data=fields_of(page, "Undo")).text
     assert counts(page) == ["1", "0", "0"]

@@ -13,7 +13,7 @@ from memory_plane.operations import memory_of
 from memory_plane.prepared import Prepared
 from memory_plane.recall import graph
 from memory_plane.store import derivations, identities, log
-from memory_plane.types import Edge, Memory, Node, Operation
+from memory_plane.types import Edge, Memory, Mention, Node, Operation
 
 _log, _edges, _evidence = models.operations, models.graph_edges, models.graph_evidence
 _said = models.verdicts, models.node_names
@@ -31,7 +31,16 @@ _supported = Prepared(
 _words = union(*(select(table.c.seq).where(table.c.seq < bindparam("before")) for table in _said)).subquery()
 _verdicts = Prepared(select(_words.c.seq).order_by(_words.c.seq.desc()).limit(bindparam("limit")))
 _all_words = union(*(select(table.c.seq) for table in _said)).subquery()
+_naming = Prepared(
+    select(models.mentions.c.seq)
+    .where(models.mentions.c.node == bindparam("node"))
+    .distinct()
+    .order_by(models.mentions.c.seq)
+    .limit(bindparam("limit"))
+)
 _LAST = 2**62
+LOOKED_AT = 100
+"""How many memories are looked at for what they called a node that was merged."""
 
 
 def memories(connection: Connection, ids: Iterable[str]) -> dict[str, Memory]:
@@ -82,11 +91,13 @@ def supported(connection: Connection, id: str, limit: int) -> tuple[Edge, ...]:
 class Verdicts:
     """What persons said of nodes, the last first; `older` is the id after which it goes on, None at the end.
 
-    `nodes` has those that are spoken of and still there, each as what stands for it now.
+    `nodes` has those that are spoken of and still there, each as what stands for it now; `names` what memories called
+    those that were merged.
     """
 
     operations: tuple[Operation, ...]
     nodes: Mapping[str, Node]
+    names: Mapping[str, str]
     total: int
     older: str | None = None
 
@@ -100,9 +111,13 @@ def verdicts(connection: Connection, before: str | None, limit: int) -> Verdicts
     rows = _verdicts.all(connection, before=place, limit=limit + 1)
     said = tuple(log.at(connection, row.seq) for row in rows[:limit])
     nodes = {id: node for one in said for id in spoken_of(one) for node in _node(connection, id)}
-    total = connection.execute(select(func.count()).select_from(_all_words)).scalar_one()
+    merged = {one.body[field] for one in said if one.op == "merge" for field in ("node", "into")}
     return Verdicts(
-        operations=said, nodes=nodes, total=total, older=said[-1].id if len(rows) > limit and said else None
+        operations=said,
+        nodes=nodes,
+        names={id: name for id in sorted(merged) for name in _called(connection, id)},
+        total=connection.execute(select(func.count()).select_from(_all_words)).scalar_one(),
+        older=said[-1].id if len(rows) > limit and said else None,
     )
 
 
@@ -118,6 +133,23 @@ def _row(connection: Connection, id: str) -> int:
     if found is None:
         raise Refused(f"before: nothing here has the id {id}")
     return found[0]
+
+
+def _called(connection: Connection, id: str) -> Iterator[str]:
+    """Yield what a memory called a node before it was merged, once, if one of those looked at tells."""
+    for key in graph.find(connection, id):
+        for row in _naming.all(connection, node=key, limit=LOOKED_AT):
+            for mention in _meant(connection, row.seq, id):
+                yield mention.text
+                return
+
+
+def _meant(connection: Connection, seq: int, id: str) -> Iterator[Mention]:
+    """Yield the mentions in the memory of a row that were taken for a node when its plugins were asked."""
+    found = log.memory(connection, seq)
+    for answer in derivations.read(connection, seq, found[0]) if found is not None else ():
+        if answer.classification is not None:
+            yield from (one.mention for one in answer.classification.resolutions if one.node == id)
 
 
 def _node(connection: Connection, id: str) -> Iterator[Node]:
