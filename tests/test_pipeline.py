@@ -459,6 +459,27 @@ def test_failure_is_forgotten_once_a_deferred_plugin_answers_again(make_plane: M
     assert FailureLog(plane.home / "failures.jsonl").latest() == {}
 
 
+class ChoosyPlugin(Plugin):
+    """Asks nobody about a text that is simple; else nobody answers."""
+
+    deferred = True
+
+    @hookimpl
+    def extract(self, memory: Memory) -> Extraction | None:
+        if memory.text == "simple":
+            return None
+        raise ConnectionError("no route to host")
+
+
+def test_failure_stands_while_nobody_is_asked(make_plane: MakePlane) -> None:
+    plane = make_plane(ChoosyPlugin(), strict=False)
+    for text in ("complex", "simple"):
+        plane.post(text, agent="muse")
+        plane.ingest()
+    assert plane.status().waiting == 1
+    assert plane.plugins.infos()[0].failure is not None
+
+
 @pytest.mark.parametrize("op", ["retract", "forget"])
 def test_deferred_plugin_never_sees_what_was_taken_back(make_plane: MakePlane, op: str) -> None:
     plugin = RemotePlugin()

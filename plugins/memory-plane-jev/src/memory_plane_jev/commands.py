@@ -24,6 +24,7 @@ _QUESTIONS: dict[str, Question] = {
     "score": Score("How lasting is what `text` says?", ("a moment", "days", "months", "years")),
 }
 _SHOWN = 12
+_UNSAID: tuple[object, ...] = ("", None, [])
 
 
 def commands(plugin: JevPlugin) -> Iterator[click.Command]:
@@ -39,7 +40,7 @@ def commands(plugin: JevPlugin) -> Iterator[click.Command]:
         if as_json:
             print_json(report)
         else:
-            print_pairs((name, _text(value)) for name, value in report.items())
+            print_pairs((name, _text(value)) for name, value in report.items() if value not in _UNSAID)
         if report["trouble"]:
             raise click.ClickException(f"jev does not work: {report['trouble']}")
 
@@ -99,6 +100,8 @@ def _checked(plugin: JevPlugin, server: SystemOne) -> dict[str, Any]:
         trouble = f"it gave no usable answer to {', '.join(missing)}" if missing else ""
     except ModelUnavailable as error:
         trouble = str(error)
+    if report.get("models_trouble") == trouble:
+        del report["models_trouble"]
     report["spent_today"] = server.remote.spending.today()
     report["daily_tokens"] = plugin.settings.daily_tokens
     return report | {"trouble": trouble}

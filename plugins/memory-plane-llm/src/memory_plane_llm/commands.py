@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _TEXT = "Mia left Initech and now leads the Platform team at Acme. Tom will send her the plan by Friday"
 _SHOWN = 12
+_UNSAID: tuple[object, ...] = ("", None, [])
 
 
 def commands(plugin: LlmPlugin) -> Iterator[click.Command]:
@@ -31,12 +32,14 @@ def commands(plugin: LlmPlugin) -> Iterator[click.Command]:
         """Have the model read a made-up sentence, and say what works and how often it was asked."""
         from memory_plane.surfaces.cli.output import print_json, print_pairs
 
-        report = _checked(plugin) | _asked(ctx.obj.client.stats())
+        report = _asked(ctx.obj.client.stats()) | _checked(plugin)
         if as_json:
             print_json(report)
         else:
             print_pairs(
-                (name, ", ".join(value) if isinstance(value, list) else value) for name, value in report.items()
+                (name, "; ".join(value) if isinstance(value, list) else value)
+                for name, value in report.items()
+                if value not in _UNSAID
             )
         if report["trouble"]:
             raise click.ClickException(f"llm does not work: {report['trouble']}")
@@ -57,13 +60,17 @@ def _checked(plugin: LlmPlugin) -> dict[str, Any]:
     except ModelUnavailable as error:
         report["models_trouble"] = str(error)
     remote.rouse()
-    report |= {"model": plugin.settings.model, "answered_by": "", "milliseconds": None, "found": [], "trouble": ""}
+    report["model"] = plugin.settings.model
+    trouble = ""
     try:
         report |= _read(plugin)
         report |= _embedded(plugin)
     except ModelUnavailable as error:
-        report["trouble"] = str(error)
-    return report | {"spent_today": remote.spending.today(), "daily_tokens": plugin.settings.daily_tokens}
+        trouble = str(error)
+    if report.get("models_trouble") == trouble:
+        del report["models_trouble"]
+    spent = {"spent_today": remote.spending.today(), "daily_tokens": plugin.settings.daily_tokens}
+    return report | spent | {"trouble": trouble}
 
 
 def _read(plugin: LlmPlugin) -> dict[str, Any]:
