@@ -115,7 +115,8 @@ def cookie(connection: HTTPConnection, name: str = "") -> str:
 
 def local(path: str) -> str:
     """Return a path of this hub; the first page in place of an address elsewhere."""
-    return path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
+    # A browser takes tabs and line breaks out of an address before it reads it.
+    return path if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else "/"
 
 
 def age(moment: datetime, now: datetime) -> str:
