@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from memory_plane.database import Database
 from memory_plane.recall.candidates import PART_SCORE, PER_NAME, candidates
+from memory_plane.spellings import SLIP
 from memory_plane.store import derivations, log, operations
 from memory_plane.store.codec import Derivation
 from memory_plane.types import Candidate, Claim, Classification, Link, Memory, Mention, Operation, Resolution
@@ -87,6 +88,17 @@ def test_longer_name_is_found_by_its_first(connection: Connection, name: Name) -
     name({"Ann": IDS[0]})
     (candidate,) = found(connection, mention("Ann Lee"))
     assert (candidate.node.id, candidate.name_score) == (IDS[0], PART_SCORE)
+
+
+@pytest.mark.parametrize("slip", ["Margarethe Volmer", "margarethe vollmre", "Margarete Vollmer"])
+def test_name_that_is_a_letter_off_is_found_unless_its_own_is_known(
+    connection: Connection, name: Name, slip: str
+) -> None:
+    name({"Margarethe Vollmer": IDS[0]})
+    (candidate,) = found(connection, mention(slip))
+    assert (candidate.node.id, candidate.name_score) == (IDS[0], SLIP)
+    name({slip: IDS[1]})
+    assert [one.node.id for one in found(connection, mention(slip))] == [IDS[1]]
 
 
 @pytest.mark.parametrize("other", ["An", "Anton", "Lee Ann Lee", "Java"])

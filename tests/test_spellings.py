@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_plane import spellings
 from memory_plane.spellings import ALIKE, INITIAL, PART, SHORT, SHORT_ALONE
@@ -59,3 +61,34 @@ def test_any_name_has_a_key_and_forms(name: str) -> None:
 def test_a_name_in_another_script_is_looked_for_in_latin_letters_in_both_orders() -> None:
     assert spellings.latin("李小龙") == ("li xiao long", "li xiaolong", "xiaolong li")
     assert spellings.latin("wang wei") == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "slip"),
+    [
+        ("kubernetes", "kubernets", True),
+        ("elasticsearch", "elasticsaerch", True),
+        ("margarethe vollmer", "margarethe volmer", True),
+        ("müller-lüdenscheidt", "muller-ludenscheid", True),
+        ("max stein", "max stone", False),
+        ("chris lake", "chris blake", False),
+        ("terraform 12", "terraform 13", False),
+        ("release12", "release13", False),
+        ("kubernetes", "kubernetes", False),
+        ("kubernetes", "kubernets cluster", False),
+        ("anna berg", "anne berg", False),
+    ],
+)
+def test_a_slip_is_one_letter_of_a_long_word(one: str, other: str, slip: bool) -> None:
+    assert spellings.is_slip(one, other) is spellings.is_slip(other, one) is slip
+
+
+@given(st.text("abné 1", min_size=1, max_size=14), st.integers(0, 13), st.sampled_from("abx1"), st.integers(0, 3))
+def test_whatever_is_a_slip_away_is_found(name: str, at: int, letter: str, how: int) -> None:
+    name = " ".join(name.split())
+    before, after = name[:at], name[at:]
+    ways = (before + letter + after[1:], before + letter + after, before + after[1:], before + after[1::-1] + after[2:])
+    other = ways[how]
+    if spellings.is_slip(name, other) and spellings.key(name) != spellings.key(other):
+        known = {*spellings.without_thirds(name), name, spellings.MARK + spellings.key(name)}
+        assert not known.isdisjoint(spellings.slips(other))

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
-ALIKE, SHORT, INITIAL, PART, SHORT_ALONE = 0.9, 0.8, 0.7, 0.6, 0.5
-"""How alike names are: but for spelling; short for long with one surname; an initial; one word of it; short alone."""
+ALIKE, SHORT, INITIAL, PART, SHORT_ALONE, SLIP = 0.9, 0.8, 0.7, 0.6, 0.5, 0.4
+"""How alike names are: but for spelling; short for long with one surname; an initial; one word of it; short alone;
+but for one letter of a long word, which may be a slip or another name."""
 
 MARK = "\x1f"
 """Stands before a key among names; no folded name has it, since it counts as white space."""
@@ -26,6 +27,8 @@ COMPANY = frozenset(
 """What stands after a company's name and is no part of it."""
 _BETWEEN = re.compile(r"[\s.,'’`´_‐-―-]+")  # the marks that people put between parts of a name
 _SINGLE = re.compile(r"[a-z]\.?")
+LONG, LONGEST = 6, 64
+"""How many letters a word has in which a slip is looked for, and a name at most."""
 _SHORTS = 6
 """How many other forms of a first name are looked up."""
 
@@ -51,6 +54,41 @@ def shorts(name: str) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda one: (one[0] != name[0], one)))[:_SHORTS]
 
 
+def without_thirds(name: str) -> Iterator[str]:
+    """Yield what is left of a folded name with a long word when a third of its letters is covered.
+
+    A slip damages one third: so whoever is named but for a slip has one of these in common.
+    """
+    whole = key(name)
+    if not _is_long(name):
+        return
+    for number, (start, end) in enumerate(_thirds(len(whole))):
+        yield _covered(len(whole), number, whole[:start], whole[end:])
+
+
+def slips(name: str) -> Iterator[str]:
+    """Yield what a name that is one letter off has among `without_thirds`, or is with letters of two thirds swapped."""
+    whole = key(name)
+    if not _is_long(name):
+        return
+    for length in (len(whole), len(whole) - 1, len(whole) + 1):
+        for number, (start, end) in enumerate(_thirds(length)):
+            if start + length - end <= len(whole):
+                yield _covered(length, number, whole[:start], whole[len(whole) - length + end :])
+    for _, at in _thirds(len(whole))[:2]:
+        swapped = whole[: at - 1] + whole[at] + whole[at - 1] + whole[at + 1 :]
+        yield from (swapped, MARK + swapped)
+
+
+def is_slip(name: str, other: str) -> bool:
+    """Return whether two folded names differ in one letter of a long word, or in two that changed places."""
+    mine, theirs = _words(name), _words(other)
+    if len(mine) != len(theirs):
+        return False
+    unlike = [pair for pair in zip(mine, theirs, strict=True) if pair[0] != pair[1]]
+    return len(unlike) == 1 and min(map(len, unlike[0])) >= LONG and _one_edit(*unlike[0])
+
+
 def likeness(name: str, other: str) -> float:
     """Return how alike two folded names of persons are, 0 where they cannot mean the same."""
     if name == other:
@@ -70,6 +108,28 @@ def likeness(name: str, other: str) -> float:
     if _SINGLE.fullmatch(mine[0]) or _SINGLE.fullmatch(theirs[0]):
         return INITIAL if mine[0][0] == theirs[0][0] else 0.0
     return SHORT if _short(mine[0], theirs[0]) else 0.0
+
+
+def _is_long(name: str) -> bool:
+    return len(name) <= LONGEST and any(len(word) >= LONG for word in _words(name))
+
+
+def _thirds(length: int) -> list[tuple[int, int]]:
+    return [(length * number // 3, length * (number + 1) // 3) for number in range(3)]
+
+
+def _covered(length: int, number: int, before: str, after: str) -> str:
+    return f"{MARK}{length}.{number} {before} {after}"
+
+
+def _one_edit(one: str, other: str) -> bool:
+    """Whether one letter more, less or other, or two that changed places, make one word of the other; digits never."""
+    while one and other and one[0] == other[0]:
+        one, other = one[1:], other[1:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
+    near = max(len(one), len(other)) <= 1 or (len(one) == 2 and one == other[::-1])
+    return near and not any(char.isdigit() for char in one + other)
 
 
 def _short(one: str, other: str) -> bool:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, select, text
 
 from memory_plane import models, spellings
 from memory_plane.prepared import Prepared
 from memory_plane.recall.witnesses import Claimed, shared
 from memory_plane.store import identities
 from memory_plane.store.names import folded
-from memory_plane.types import Candidate, Claim, Memory, Mention, Node
+from memory_plane.types import Candidate, Claim, Memory, Mention, Node, Origin
 
 PER_NAME = 8
 """How many nodes of one name are considered, the youngest first."""
 RECENT = 30
 """How many of a node's newest mentions count as evidence."""
+SLIPS = 32
+"""How many nodes whose names may be a letter off are looked at."""
 PART_SCORE = spellings.PART
 """The name score of a first or last name against a whole one."""
 
@@ -29,6 +32,13 @@ _named = Prepared(
     .where(_aliases.c.name == bindparam("name"))
     .order_by(_aliases.c.part, _nodes.c.key.desc())
     .limit(PER_NAME)
+)
+_listed = text("SELECT value FROM json_each(:names)").columns(value=_aliases.c.name.type)
+_slipped = Prepared(
+    select(*(_nodes.c[name] for name in ("key", "id", "type", "name", "origin", "founded_at")))
+    .join(_aliases, _aliases.c.node == _nodes.c.key)
+    .where(_aliases.c.name.in_(_listed))
+    .limit(SLIPS)
 )
 _lately = Prepared(
     select(_mentions.c.seq, models.operations.c.agent, models.effective())
@@ -110,13 +120,20 @@ class _LookUp(dict[str, list[tuple[Known, bool]]]):
         self._but = but
 
     def __missing__(self, name: str) -> list[tuple[Known, bool]]:
-        self[name] = []
-        for key, id, type_, label, origin, founded_at, part in _named.all(self._connection, name=name):
-            if id not in self.known:
-                node = Node(id=id, type=type_, name=label, origin=origin)
-                self.known[id] = Known(key, node, founded_at)
-            self[name].append((self.known[id], part))
+        self[name] = [(self._known(*row), part) for *row, part in _named.all(self._connection, name=name)]
         return self[name]
+
+    def slips(self, name: str) -> list[Known]:
+        """Return nodes that a name may mean if a letter of it is wrong."""
+        names = list(spellings.slips(name))
+        rows = _slipped.all(self._connection, names=json.dumps(names)) if names else []
+        return [self._known(*row) for row in rows if spellings.is_slip(name, folded(row.name))]
+
+    def _known(self, key: int, id: str, type_: str, name: str, origin: Origin, founded_at: datetime) -> Known:
+        if id not in self.known:
+            node = Node(id=id, type=type_, name=name, origin=origin)
+            self.known[id] = Known(key, node, founded_at)
+        return self.known[id]
 
     def recall(self, known: Known) -> Known:
         """Fill in who named a node lately, and where; only those that are considered need it."""
@@ -139,12 +156,17 @@ def _options(mention: Mention, look: _LookUp) -> Iterator[tuple[Known, float]]:
             yield look.recall(option), PART_SCORE if part else 1.0
     if any(not part for _, part in look[name]) or mention.start == mention.end:
         return
-    for other in _spellings(name, person=mention.type == "Person"):
-        for option, _ in look[other]:
-            score = _likeness(name, option.node, other, person=mention.type == "Person")
-            if score and option.node.id not in seen and not look.denied(option, name):
-                seen.add(option.node.id)
-                yield look.recall(option), score
+    for option, score in _alike(name, look, person=mention.type == "Person"):
+        if score and option.node.id not in seen and not look.denied(option, name):
+            seen.add(option.node.id)
+            yield look.recall(option), score
+
+
+def _alike(name: str, look: _LookUp, *, person: bool) -> Iterator[tuple[Known, float]]:
+    """Yield the nodes whose names are spelt otherwise, shorter or longer, or are a letter off."""
+    for other in _spellings(name, person=person):
+        yield from ((option, _likeness(name, option.node, other, person=person)) for option, _ in look[other])
+    yield from ((option, spellings.SLIP) for option in look.slips(name))
 
 
 def _spellings(name: str, *, person: bool) -> Iterator[str]:

@@ -172,12 +172,13 @@ def slug(type_: str, name: str) -> str:
 def alias_names(text: str, type_: str) -> Iterable[tuple[str, bool]]:
     """Yield the folded names under which a mention can be found again; True marks what is not the whole of its name.
 
-    That is what all spellings of it have in common, and parts of a person's name.
+    That is what all spellings of it have in common, what is left of it but for a slip, and parts of a person's name.
     """
     whole = folded(text)
     yield whole, False
     if (key := spellings.key(whole)) != whole:
         yield spellings.MARK + key, True
+    yield from ((covered, True) for covered in spellings.without_thirds(whole))
     if type_ == "Person":
         words = whole.split()
         if len(words) > 1:

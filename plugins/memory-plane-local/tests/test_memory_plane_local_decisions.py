@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memory_plane.spellings import SLIP
 from memory_plane.types import (
     AgentContext,
     Attention,
@@ -128,6 +129,27 @@ def test_similar_name_needs_evidence() -> None:
     alike = mention("Northwind Robotic", "Organization")
     assert not joined(alike, candidate(alike, "Northwind Robotics", "Organization", name_score=0.95))
     assert joined(alike, candidate(alike, "Northwind Robotics", "Organization", name_score=0.95, shared_neighbours=2))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "type", "node_type", "asked"),
+    [
+        ("Kubernets", "Kubernetes", "Tool", "Tool", True),
+        ("Margarethe Volmer", "Margarethe Vollmer", "Person", "Person", True),
+        ("Kubernets", "Kubernetes", "Tool", "Organization", False),
+        ("Stephanie Ryder", "Stefphanie Ryder", "Person", "Person", True),
+        ("Daniel Brook", "Daniela Brook", "Person", "Person", False),
+    ],
+)
+def test_a_slip_never_joins_and_is_asked_about_where_more_speaks_for_it(
+    text: str, name: str, type: str, node_type: str, asked: bool
+) -> None:
+    found = mention(text, type)
+    known = candidate(found, name, node_type, name_score=SLIP, shared_neighbours=3, same_agent=True, agrees=2)
+    answer = classify(memory(), Extraction(mentions=(found,)), [known])
+    assert [one.node for one in answer.resolutions] == [new_node_id("m", found)]
+    assert [one.node for one in answer.doubts] == [known.node.id] * asked
+    assert not classify(memory(), Extraction(mentions=(found,)), [candidate(found, name, type, name_score=SLIP)]).doubts
 
 
 def test_same_name_twice_in_one_text_is_one_node() -> None:

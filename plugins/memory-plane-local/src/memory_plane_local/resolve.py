@@ -87,7 +87,7 @@ def _resolve(
     new = Resolution(mention=mention, node=new_node_id(memory.id, mention), probability=1.0)
     if not candidates or mention.type == "Commitment":
         return new, None
-    alone = len(candidates) == 1
+    alone = sum(one.name_score > SLIP for one in candidates) == 1
     ranked = sorted(
         ((_probability(memory, one, alone=alone), _last(one), one.node.id) for one in candidates), reverse=True
     )
@@ -131,10 +131,15 @@ def _probability(memory: Memory, candidate: Candidate, *, alone: bool) -> float:
 
 
 def _slip(mention: Mention, node: Node, evidence: float) -> float:
-    """A letter off: a person is asked where more speaks for it, and never where both are first names (Maria, Mario)."""
-    unlike = set(mention.text.lower().split()) ^ set(node.name.lower().split())
+    """A letter off: a person is asked where more speaks for it, and never where both may be first names."""
+    mine, theirs = mention.text.lower().split(), node.name.lower().split()
     names = words("first_names.txt") | words("first_names_ambiguous.txt")
-    return min(0.7, 0.3 + evidence) if evidence >= _WITNESS and not unlike <= names else 0.0
+    if evidence < _WITNESS or set(mine) ^ set(theirs) <= names:
+        return 0.0
+    shorter, longer = sorted((mine[0], theirs[0]), key=len)
+    if mention.type == "Person" and shorter != longer and longer.startswith(shorter[:-2]):
+        return 0.0  # Daniel and Daniela, Christian and Christina
+    return min(0.7, 0.3 + evidence)
 
 
 def _person(memory: Memory, candidate: Candidate, exact: bool, evidence: float, *, alone: bool) -> float:
