@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_plane.errors import ModelUnavailable
 from memory_plane.remote_model import Endpoint, RemoteModel, Unusable
 from memory_plane.spending import Spending
 from memory_plane_jev.systemone import LARGEST, MOST, Choice, Noul, Question, Score, SystemOne, _parts, _read, expected
@@ -20,7 +21,9 @@ QUESTIONS: dict[str, Question] = {
 }
 ASKED = {f"q{number}": entry for number, entry in enumerate(QUESTIONS.items(), 1)}
 
-number = st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.integers(-3, 3), st.booleans(), st.none())
+number = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True), st.integers(-3, 3), st.booleans(), st.none(), st.just(10**400)
+)
 key = st.sampled_from(["fact", "task", "Fact", "0", "1", "2", "3", "x"])
 shares = st.one_of(st.dictionaries(key, number, max_size=4), number, st.lists(number, max_size=2), st.text(max_size=3))
 answer = st.one_of(
@@ -77,6 +80,32 @@ def test_requests_are_bounded_and_lose_no_question_that_fits(sizes: list[int], s
     assert all(len(part) <= MOST for part in parts)
     room = LARGEST - state - 12
     assert {name for name, size in questions.items() if len(str(size.wire())) + 200 < room} <= set(asked)
+
+
+def test_ids_that_nobody_asked_are_left_alone_and_of_two_the_last_counts_as_for_the_sdk() -> None:
+    noul = '{"type": "noul", "noul": %s}'
+    answers = ", ".join(f'"{id}": {noul % said}' for id, said in (("q1", 0.2), ("q9", 0.5), ("", 0.5), ("q1", 0.9)))
+    body = f'{{"model": "m", "answers": {{{answers}}}}}'
+    model = RemoteModel(
+        Endpoint(url="http://127.0.0.1:1"),
+        Spending(None, 10_000),
+        transport=httpx.MockTransport(lambda _: httpx.Response(200, text=body)),
+    )
+    assert SystemOne(model, "m").ask({"text": "x"}, QUESTIONS) == {"durable": {"true": 0.9, "false": 1 - 0.9}}
+    model.close()
+
+
+@pytest.mark.parametrize("said", ["NaN", "Infinity", "-0.1", "1.1", "1e400", "1" * 400, "true", '"0.5"', "null"])
+def test_number_that_is_no_probability_is_no_answer(said: str) -> None:
+    body = f'{{"answers": {{"q1": {{"type": "noul", "noul": {said}}}}}}}'
+    model = RemoteModel(
+        Endpoint(url="http://127.0.0.1:1"),
+        Spending(None, 10_000),
+        transport=httpx.MockTransport(lambda _: httpx.Response(200, text=body)),
+    )
+    with pytest.raises(ModelUnavailable, match="a probability is not within 0 to 1"):
+        SystemOne(model, "m").ask({"text": "x"}, QUESTIONS)
+    model.close()
 
 
 def test_server_without_an_answer_to_one_question_answers_the_others() -> None:

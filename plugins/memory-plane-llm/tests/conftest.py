@@ -27,6 +27,7 @@ class Server:
 
     def __init__(self) -> None:
         self.answer: Any = {}
+        self.name = "gpt-test-1"
         self.status = 200
         self.vectors: Callable[[int, str], Any] = _vector
         self.requests: list[tuple[Mapping[str, str], Any]] = []
@@ -49,7 +50,7 @@ class Server:
         message = {"role": "assistant", "content": said, "refusal": None}
         choice = {"index": 0, "finish_reason": "stop", "logprobs": None, "message": message}
         usage = {"prompt_tokens": 900, "completion_tokens": 50, "total_tokens": 950}
-        known = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1_764_500_000, "model": "gpt-test-1"}
+        known = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1_764_500_000, "model": self.name}
         return known | {"choices": [choice], "usage": usage}
 
     def embedded(self, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -247,6 +247,38 @@ def test_server_that_is_away_costs_nothing_and_cap_stops_the_asking(make_llm: Ma
     assert len(server.requests) == count
 
 
+@pytest.mark.parametrize("said", [200, 401, 500])
+def test_key_stands_nowhere_whatever_the_server_repeats(
+    make_llm: MakePlane, server: Any, caplog: pytest.LogCaptureFixture, said: int
+) -> None:
+    key = "sk-0123456789abcdef"
+    server.status = said
+    server.name = f"gpt {key}"
+    server.answer = answer(relation("Maria", "KNOWS", "Viktor"), **{key: "Tool"}, Maria="Person", Viktor="Person")
+    plane = make_llm(strict=False, extractor="llm", api_key=key, embeddings="embed-1")
+    with caplog.at_level("DEBUG"):
+        plane.post(COMPLEX, agent="muse")
+        plane.ingest()
+        checked = run(plane, "check", "--json")
+    plane.render()
+    assert plane.status().waiting == (0 if said == 200 else 1)
+    assert bool(plane.status().failures) is (said != 200)
+    kept = b"".join(path.read_bytes() for path in plane.home.rglob("*") if path.is_file())
+    assert key.encode() not in kept
+    told = (caplog.text, checked.output, str(checked.exception), str(plane.status()), repr(plane.plugins.failures))
+    assert not [one for one in told if key in one]
+
+
+def test_how_often_it_was_asked_is_known_after_a_restart(make_llm: MakePlane, server: Any) -> None:
+    with make_llm() as plane:
+        for text in (PLAIN, COMPLEX):
+            plane.post(text, agent="muse")
+        plane.ingest()
+    again = make_llm()
+    assert again.stats().answers_by_plugin["llm"] == 1
+    assert json.loads(run(again, "check", "--json").output)["asked"] == "about 1 of 2 memories (50 %)"
+
+
 # --- settings and commands -----------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 from memory_plane.redact import redact_value
@@ -187,7 +186,7 @@ def _answer(answer: Any, question: Question) -> dict[str, float]:
 
 
 def _probability(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or not 0 <= value <= 1:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # nan is not
         raise Unusable("a probability is not within 0 to 1")
     return float(value)
 
