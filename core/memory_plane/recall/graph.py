@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -9,7 +10,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, false, func, or_, select
+from sqlalchemy import Connection, Select, and_, bindparam, false, func, or_, select, text
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -49,9 +50,12 @@ _proof = Prepared(
     .order_by(_evidence.c.at.desc(), models.operations.c.id.desc())
     .limit(_METHODS * EVIDENCE)
 )
-_some_keys: BindParameter[list[int]] = bindparam("keys", expanding=True)
-_by_key = select(_nodes).where(_nodes.c.key.in_(_some_keys))
-_names = select(_aliases.c.node, _aliases.c.name).where(_aliases.c.node.in_(_some_keys), ~_aliases.c.part)
+_called = Prepared(
+    select(_aliases.c.node).where(_aliases.c.name == bindparam("name")).order_by(_aliases.c.part).limit(20)
+)
+_some_keys = text("SELECT value FROM json_each(:keys)").columns(value=_nodes.c.key.type)
+_by_key = Prepared(select(_nodes).where(_nodes.c.key.in_(_some_keys)))
+_names = Prepared(select(_aliases.c.node, _aliases.c.name).where(_aliases.c.node.in_(_some_keys), ~_aliases.c.part))
 _lately = (
     select(models.thoughts.c.seq, models.thoughts.c.agent, models.thoughts.c.at)
     .where(models.thoughts.c.visible)
@@ -72,7 +76,11 @@ _named_lately = Prepared(
 _age = func.row_number().over(
     partition_by=_nodes.c.slug, order_by=(_nodes.c.origin == "external", _nodes.c.founded_at, _nodes.c.id)
 )
-_by_age = select(_nodes.c.key, _age).where(_nodes.c.slug.in_(bindparam("slugs", expanding=True)))
+_by_age = Prepared(
+    select(_nodes.c.key, _age.label("age")).where(
+        _nodes.c.slug.in_(text("SELECT value FROM json_each(:slugs)").columns(value=_nodes.c.slug.type))
+    )
+)
 
 
 def newest(connection: Connection, now: datetime, limit: int) -> tuple[Edge, ...]:
@@ -149,16 +157,16 @@ def find(connection: Connection, name: str) -> list[int]:
     except ValueError:
         if name.startswith("node:"):
             return _by_slug(connection, name.removeprefix("node:"))
-        chosen = select(_aliases.c.node).where(_aliases.c.name == folded(name)).order_by(_aliases.c.part).limit(20)
-    return list(dict.fromkeys(connection.execute(chosen).scalars()))
+        return list(dict.fromkeys(row.node for row in _called.all(connection, name=folded(name))))
+    return list(connection.execute(chosen).scalars())
 
 
 def nodes(connection: Connection, keys: Iterable[int]) -> dict[int, Node]:
     """Return nodes by their rows, with their slugs and the names they have had."""
-    rows = connection.execute(_by_key, {"keys": list(keys)}).all()
+    rows = _by_key.all(connection, keys=json.dumps(list(keys)))
     ranks = _ranks(connection, {row.slug for row in rows})
     aliases: dict[int, list[str]] = {}
-    for key, name in connection.execute(_names, {"keys": [row.key for row in rows]}):
+    for key, name in _names.all(connection, keys=json.dumps([row.key for row in rows])):
         aliases.setdefault(key, []).append(name)
     return {
         row.key: Node(
@@ -192,7 +200,7 @@ def _by_slug(connection: Connection, slug: str) -> list[int]:
 
 def _ranks(connection: Connection, slugs: set[str]) -> dict[int, int]:
     """Number the nodes of one slug by age, those that only other people named last."""
-    return {key: rank for key, rank in connection.execute(_by_age, {"slugs": list(slugs)})}
+    return {key: rank for key, rank in _by_age.all(connection, slugs=json.dumps(list(slugs)))}
 
 
 _now = bindparam("now", type_=_edges.c.known_since.type)

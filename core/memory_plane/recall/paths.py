@@ -7,12 +7,13 @@ people who both use Python have little in common.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from math import inf, log
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, Connection, Integer, Subquery, bindparam, select, type_coerce, union_all
+from sqlalchemy import Column, Connection, Integer, Subquery, bindparam, func, select, text, type_coerce, union_all
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -133,6 +134,8 @@ class _Search:
         self._connection, self._then, self._least, self._max_hops = connection, then, least, max_hops
         self._given = then.given
         self._sides = _Side(sources), _Side(targets)
+        self._hubs: dict[int, bool] = {}
+        self._probed = set[int]()
         self._read = 0
         self._cost = inf
         self._ends: tuple[_Label, _Label] | None = None
@@ -143,6 +146,7 @@ class _Search:
     def run(self) -> None:
         """Go out from both ends until no better way can be found, or enough has been looked at."""
         while self._worth_more():
+            self._probe()
             side = self._smaller()
             room = self._max_hops - self._sides[1 - side].shortest
             for label, widest in self._sides[side].leave():
@@ -150,7 +154,7 @@ class _Search:
                     self.complete = self._ends is not None
                     return
                 if label.hops < room:
-                    self._go_on(side, label, widest)
+                    self._go_on(side, label, widest, last=label.hops + 1 >= room)
 
     def nodes(self) -> list[int]:
         """Return the nodes of the way that was found, in order."""
@@ -167,6 +171,16 @@ class _Search:
         keys = [label.edge for label in (*reversed(ahead), *behind)]
         return [self._known(key) for key in keys]
 
+    def _probe(self) -> None:
+        """See once whether a hub at which one side stands is linked to what the other side has reached already."""
+        for side, own in enumerate(self._sides):
+            other = self._sides[1 - side]
+            for label in sorted(own.hubs.values(), key=_Label.rank) if other.front and not own.front else ():
+                if label.node not in self._probed and label.hops < self._max_hops:
+                    self._probed.add(label.node)
+                    for reached in self._beyond(label, WIDEST, other.best):
+                        self._join(side, reached)
+
     def _worth_more(self) -> bool:
         one, other = self._sides
         short = one.shortest + other.shortest < self._max_hops
@@ -177,20 +191,29 @@ class _Search:
         sizes = [len(side.front) or len(side.hubs) * HUB or HUB * WIDEST for side in self._sides]
         return int(sizes[1] < sizes[0])
 
-    def _go_on(self, side: int, label: _Label, widest: int) -> None:
+    def _go_on(self, side: int, label: _Label, widest: int, *, last: bool) -> None:
+        """Reach what is linked to a node; with the `last` step only what the other side reached too."""
         own, other = self._sides[side], self._sides[1 - side]
-        steps = self._steps(label.node, widest)
-        self._read += len(steps)
-        if len(steps) > HUB >= widest - 1:
+        if widest <= HUB + 1 and self._is_hub(label.node):
             own.hubs[label.node] = label._replace(cost=label.cost + (_THROUGH_HUB if label.before else 0.0))
             return
-        for there, probability, edge in steps:
+        for reached in self._beyond(label, widest, other.best if last else None):
+            if own.reach(reached) and reached.node in other.best:
+                self._join(side, reached)
+
+    def _beyond(self, label: _Label, widest: int, among: Iterable[int] | None) -> Iterator[_Label]:
+        """Yield the ways that are one edge longer, as long as they cost less than the best that was found."""
+        for there, probability, edge in self._steps(label.node, widest, among):
             cost = label.cost + _HOP - log(max(probability, _LEAST))
-            reached = _Label(cost, label.hops + 1, there, edge, label)
-            if cost < self._cost and own.reach(reached):
-                for met in (other.best.get(there), other.first.get(there)):
-                    if met is not None:
-                        self._meet(*((reached, met) if side == 0 else (met, reached)))
+            if cost < self._cost:
+                yield _Label(cost, label.hops + 1, there, edge, label)
+
+    def _join(self, side: int, reached: _Label) -> None:
+        """Look whether the other side has been where this one has come."""
+        other = self._sides[1 - side]
+        for met in (other.best.get(reached.node), other.first.get(reached.node)):
+            if met is not None:
+                self._meet(*((reached, met) if side == 0 else (met, reached)))
 
     def _meet(self, ahead: _Label, behind: _Label) -> None:
         """Keep the way over a node that both sides reach, if it is the best so far."""
@@ -203,13 +226,21 @@ class _Search:
             self._cost, self._ends = cost, (ahead, behind)
 
     def _is_hub(self, node: int) -> bool:
-        return len(self._steps(node, HUB + 1)) > HUB
+        if node not in self._hubs:
+            self._hubs[node] = sum(row[0] for row in _degree.all(self._connection, node=node, most=HUB + 1)) > HUB
+        return self._hubs[node]
 
-    def _steps(self, node: int, widest: int) -> list[tuple[int, float, int]]:
-        """Return (node, probability, edge) along the edges of a node, so many at most each way."""
+    def _steps(self, node: int, widest: int, among: Iterable[int] | None) -> list[tuple[int, float, int]]:
+        """Return (node, probability, edge) along the edges of a node, so many at most each way, or those to some."""
         given = {"node": node, "least": self._least, "widest": widest, **self._given}
+        if among is None:
+            rows = _steps.all(self._connection, **given)
+            self._read += len(rows)
+        else:
+            rows = _steps_to.all(self._connection, among=json.dumps(list(among)), **given)
+            self._read += len(rows) + 1
         found = []
-        for there, probability, edge, later in _steps.all(self._connection, **given):
+        for there, probability, edge, later in rows:
             known = self._known(edge) if later else None
             if not later:
                 found.append((there, probability, edge))
@@ -239,6 +270,31 @@ def _along(here: Column[Any], there: Column[Any]) -> Subquery:
     return found.where(here == bindparam("node"), least, holding.MAY_HOLD).limit(bindparam("widest")).subquery()
 
 
+def _to(here: Column[Any], there: Column[Any]) -> Subquery:
+    """Select the same to some nodes alone; which they are is told by the index, without a look at the other edges."""
+    near = select(_edges.c.key, there.label("there")).where(here == bindparam("node")).limit(bindparam("widest"))
+    listed = near.subquery()
+    later = type_coerce(holding.LATER, Integer).label("later")
+    found = select(listed.c.there, _edges.c.probability, _edges.c.key, later)
+    some = listed.c.there.in_(_some)
+    least = _edges.c.probability >= bindparam("least")
+    return found.join(_edges, _edges.c.key == listed.c.key).where(some, least, holding.MAY_HOLD).subquery()
+
+
+_some = text("SELECT value FROM json_each(:among)").columns(value=_edges.c.key.type)
+_degree = Prepared(
+    union_all(
+        *(
+            select(func.count()).select_from(
+                select(_edges.c.key).where(here == bindparam("node")).limit(bindparam("most")).subquery()
+            )
+            for here in (_edges.c.source, _edges.c.target)
+        )
+    )
+)
+_steps_to = Prepared(
+    union_all(select(_to(_edges.c.source, _edges.c.target)), select(_to(_edges.c.target, _edges.c.source)))
+)
 _steps = Prepared(
     union_all(select(_along(_edges.c.source, _edges.c.target)), select(_along(_edges.c.target, _edges.c.source)))
 )
