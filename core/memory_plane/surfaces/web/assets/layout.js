@@ -21,7 +21,7 @@ function layout(nodes, edges, heat, wide) {
   }
   const links = edges.map((edge) => ({ source: edge.source, target: edge.target }));
   d3.forceSimulation(nodes).stop().alpha(heat)
-    .force("link", d3.forceLink(links).id((node) => node.id).distance(70))
+    .force("link", d3.forceLink(links).id((node) => node.id).distance(Math.max(70, 500 / Math.sqrt(nodes.length))))
     .force("charge", d3.forceManyBody().strength(-260).distanceMax(500))
     .force("x", d3.forceX().strength(0.09 / wide))
     .force("y", d3.forceY().strength(0.09 * wide))
