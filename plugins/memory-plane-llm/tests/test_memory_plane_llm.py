@@ -62,14 +62,24 @@ def test_model_is_asked_about_no_text_the_complex_ones_or_all(
 
 @pytest.mark.parametrize(
     "text",
-    [PLAIN, "it rained all day and nobody came", "ok", "Alice never uses Go", "Marcus no longer works at Stripe."],
+    [
+        PLAIN,
+        "it rained all day and nobody came",
+        "ok",
+        "Alice never uses Go",
+        "Marcus no longer works at Stripe.",
+        "I'll send the deck by 2 January 2027",
+        "we shipped the whole thing by last Friday",
+    ],
 )
 def test_what_rules_read_well_is_not_complex(make_plane: MakePlane, make_memory: MakeMemory, text: str) -> None:
     memory = make_memory(text)
     assert complexity(memory, make_plane("local").plugins.extract(memory)) == ""
 
 
-@pytest.mark.parametrize("text", [COMPLEX, "เมื่อวานนี้ฉันได้พบกับสมชายที่ร้านกาแฟในกรุงเทพ"])
+@pytest.mark.parametrize(
+    "text", [COMPLEX, "count on me for the slides by 2 January 2027", "เมื่อวานนี้ฉันได้พบกับสมชายที่ร้านกาแฟในกรุงเทพ"]
+)
 def test_what_rules_are_unsure_of_is_complex(make_plane: MakePlane, make_memory: MakeMemory, text: str) -> None:
     memory = make_memory(text)
     assert complexity(memory, make_plane("local").plugins.extract(memory))
@@ -247,7 +257,7 @@ def test_server_that_is_away_costs_nothing_and_cap_stops_the_asking(make_llm: Ma
     assert len(server.requests) == count
 
 
-@pytest.mark.parametrize("said", [200, 401, 500])
+@pytest.mark.parametrize("said", [200, 401, 422])
 def test_key_stands_nowhere_whatever_the_server_repeats(
     make_llm: MakePlane, server: Any, caplog: pytest.LogCaptureFixture, said: int
 ) -> None:

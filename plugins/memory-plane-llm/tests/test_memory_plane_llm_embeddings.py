@@ -87,3 +87,21 @@ def test_price_of_vectors_is_counted(make_llm: MakePlane, server: Any) -> None:
     assert poor.plugins.embed(["c", "d"]) is None
     assert "has used its 8 tokens of today" in str(poor.plugins.failures[-1])
     assert len(server.requests) == 1
+
+
+def test_what_means_the_same_is_found_by_the_model_that_is_set(make_llm: MakePlane, server: Any) -> None:
+    near = {"My doctor moved", "physician", "memory"}
+    server.vectors = lambda at, text: {"index": at, "embedding": [1.0, 0.1] if text in near else [-0.1, 1.0]}
+    plane = make_llm(extractor="local", embeddings="embed-1")
+    for text in ("My doctor moved", "Rain all day"):
+        plane.post(text, agent="muse")
+    assert server.requests == []  # no write waits for it
+    plane.ingest()
+    assert plane.recall("physician").hits[0].snippet == "My doctor moved"
+    asked = len(server.requests)
+    plane.ingest()
+    assert len(server.requests) == asked
+    other = make_llm(extractor="local", embeddings="embed-2")
+    other.ingest()
+    assert {body["model"] for _, body in server.requests[asked:]} == {"embed-2"}
+    assert other.recall("physician").hits[0].snippet == "My doctor moved"

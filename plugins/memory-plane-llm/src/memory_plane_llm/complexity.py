@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 
 from memory_plane.types import Extraction, Memory, Mention
+from memory_plane_local.dates import find_days
+from memory_plane_local.tokens import tokenize
 
 SHORTEST = 20
 """Characters below which a text has nothing that a model would find and rules would not."""
@@ -13,6 +15,7 @@ SURE = 0.75
 """Confidence from which on what rules found is taken for settled."""
 
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?=\S))+")
+_BY = frozenset({"by", "until", "till", "before", "due"})
 _LATIN = re.compile(r"[a-zà-ÿ]", re.IGNORECASE)
 
 
@@ -28,10 +31,17 @@ def complexity(memory: Memory, found: Extraction) -> str:
         inside = [one for one in named if start <= one.start < end]
         if len({one.text.casefold() for one in inside}) > 1 and not _told(found, inside):
             return "names stand together and no relation is known of them"
+    if not found.items and _names_a_term(memory):
+        return "a day is named by which something is due, and nothing is open"
     letters = [char for char in text if char.isalpha()]
     if not named and letters and 2 * len(_LATIN.findall(text)) < len(letters):
         return "another script, and no name is known"
     return ""
+
+
+def _names_a_term(memory: Memory) -> bool:
+    days = find_days(tokenize(memory.text), memory.created_at)
+    return any(day.before in _BY and day.last >= memory.created_at.date() for day in days)
 
 
 def _told(found: Extraction, inside: list[Mention]) -> bool:
