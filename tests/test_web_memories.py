@@ -96,6 +96,13 @@ def test_superseded_memory_names_what_came_in_its_place(memory: Plane, browser: 
     assert f'superseded by <a href="/memories/{new.id}">' in page
 
 
+def test_no_words_in_the_place_of_others_are_refused(memory: Plane, browser: TestClient) -> None:
+    told = memory.post("Rob is at Acme", agent="grok").id
+    asked = browser.get("/change", params={"do": "supersede", "target": told}).text
+    assert "must not be empty" in press(browser, asked, "Do it")
+    assert memory.recall("Acme").hits
+
+
 def test_forget_asks_twice_and_shows_what_goes(memory: Plane, browser: TestClient) -> None:
     told = memory.post("Rob Smith has a secret garden", agent="grok").id
     memory.pin(told, agent="grok")

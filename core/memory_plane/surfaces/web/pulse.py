@@ -112,9 +112,9 @@ def day(name: str, text: str, zone: tzinfo | None) -> datetime:
     """Read a day as its begin, or for `until` as its end; raise `Refused` for what is none."""
     try:
         first = datetime.combine(datetime.strptime(text, "%Y-%m-%d").date(), time(), zone).astimezone()  # noqa: DTZ007 - the zone comes with combine
+        return first + timedelta(days=1) if name == "until" else first
     except (ValueError, OverflowError):
         raise Refused(f"{name}: {text!r} is no day; write it as 2026-10-31") from None
-    return first + timedelta(days=1) if name == "until" else first
 
 
 def _act(plane: Plane, item: str, given: Mapping[str, str], zone: tzinfo | None) -> Receipt:
