@@ -91,10 +91,11 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(autouse=True)
-def bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take the variables of the person away who runs the tests."""
+def bare(monkeypatch: pytest.MonkeyPatch, server: Server) -> None:
+    """Take the variables of the person away who runs the tests; who says nothing asks the server of the test."""
     for name in SETTINGS:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
 
 
 @pytest.fixture

@@ -293,6 +293,7 @@ def test_how_often_it_was_asked_is_known_after_a_restart(make_llm: MakePlane, se
 
 
 def test_variables_of_the_seed_are_read_and_ours_come_first(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL")
     assert (LlmSettings().url, LlmSettings().model, LlmSettings().extractor) == (LOCAL, "gpt-4o-mini", "hybrid")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
     assert LlmSettings().url == HOSTED

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from memory_plane.types import Extraction, Memory, Mention
+from memory_plane_llm.chat import TEXT
 from memory_plane_local.dates import find_days
 from memory_plane_local.tokens import tokenize
 
@@ -40,7 +41,7 @@ def complexity(memory: Memory, found: Extraction) -> str:
 
 
 def _names_a_term(memory: Memory) -> bool:
-    days = find_days(tokenize(memory.text), memory.created_at)
+    days = find_days(tokenize(memory.text[:TEXT]), memory.created_at)
     return any(day.before in _BY and day.last >= memory.created_at.date() for day in days)
 
 
