@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from memory_plane_local.choices import uses_of_things
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import fit, polarity
 from memory_plane_local.elements import NAME, NOUN, VERB, Element
@@ -80,22 +81,27 @@ def _pair(elements: list[Element], at: int, after: frozenset[str], thing: list[N
     if end < 0 or end + 1 >= len(elements):
         return None
     old, new = elements[at], elements[end + 1]
-    return Change(old.names, new.names, thing) if _named(old) and _named(new) else None
+    return Change(old.names, new.names, thing or _inside(elements, end + 2)) if _named(old) and _named(new) else None
 
 
 def _passive(elements: list[Element], at: int, after: frozenset[str]) -> Change | None:
     """ "Redis was replaced by Valkey in Orbit"."""
     if at == 0 or at + 2 >= len(elements) or elements[at + 1].low not in after | {"by"}:
         return None
-    old, new, rest = elements[at - 1], elements[at + 2], elements[at + 3 : at + 5]
-    inside = rest[1].names if len(rest) == 2 and rest[0].low in ("in", "at", "for") and _named(rest[1]) else []
+    old, new, inside = elements[at - 1], elements[at + 2], _inside(elements, at + 3)
     return Change(old.names, new.names, inside) if _named(old) and _named(new) and inside else None
+
+
+def _inside(elements: list[Element], at: int) -> list[Name]:
+    """The thing in which one takes the place of the other."""
+    rest = elements[at : at + 2]
+    return rest[1].names if len(rest) == 2 and rest[0].low in ("in", "at", "for") and _named(rest[1]) else []
 
 
 def _moved(between: list[Element]) -> list[Name]:
     """The thing that somebody moves; a job or a role is none."""
     things = [element for element in between if element.kind in (NAME, NOUN) and element.low not in cues("works")]
-    return things[-1].names if things and things[-1].kind == NAME else []
+    return things[-1].names if things and (things[-1].kind == NAME or things[-1].definite) else []
 
 
 def _named(element: Element) -> bool:
@@ -112,7 +118,7 @@ def _row(subject: list[Name], change: Change, verb: str) -> Row | None:
         return _fitting(phrases()["live"][0].row, subject, names) or _fitting(_located(), subject, names)
     if verb in cues("going") and all(fit(name, ("Person",)) for name in subject) and kinds <= {"Organization", "Team"}:
         return _member() if kinds == {"Team"} else phrases()["join"][0].row
-    return _fitting(phrases()["use"][-1].row, subject, names)
+    return _fitting(uses_of_things() if change.thing else phrases()["use"][-1].row, subject, names)
 
 
 def _left_home(reader: Reader, clause: Clause, source: Name, name: Name, factor: float, element: Element) -> bool:

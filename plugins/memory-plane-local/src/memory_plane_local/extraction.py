@@ -7,6 +7,7 @@ from datetime import UTC, tzinfo
 
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
 from memory_plane_local.changes import read_change
+from memory_plane_local.choices import read_choice
 from memory_plane_local.clauses import Clause
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.dates import due_date
@@ -23,6 +24,7 @@ from memory_plane_local.name_guesses import guess
 from memory_plane_local.names import find_names
 from memory_plane_local.relations import Reader
 from memory_plane_local.sentences import Sentence, sentences
+from memory_plane_local.tasks import read_task
 from memory_plane_local.titles import read_role
 from memory_plane_local.tokens import Token, tokenize
 
@@ -77,6 +79,8 @@ class _Text:
             clause.flags |= QUESTION
         for element in clause.elements:
             element.names = [self._once(name) for name in element.names]
+        task = read_task(self.reader, clause, self.written)
+        self._item(task)
         for at, element in enumerate(clause.elements):
             if element.kind == NAME:
                 self.discourse.note(element.names)
@@ -84,15 +88,15 @@ class _Text:
                 clause.main = clause.main or element.names
             read_frames(self.reader, clause, at)
             if element.kind == VERB:
-                if not read_change(self.reader, clause, at):
+                if not (read_choice(self.reader, clause, at) or read_change(self.reader, clause, at)):
                     self.reader.verb(clause, at)
-                self._item(read_promise(self.reader, clause, at, self.written))
+                self._item(task or read_promise(self.reader, clause, at, self.written))
             elif element.kind == ROLE:
                 read_role(self.reader, clause, at)
         self.reader.finish(clause)
         read_likely(self.reader, clause)
         if clause.elements:
-            self._item(read_request(clause, sentence.question))
+            self._item(read_request(clause, sentence.question, self.written))
         if clause.main:
             self.discourse.subject = tuple(clause.main)
 

@@ -56,7 +56,8 @@ def read_frames(reader: Reader, clause: Clause, at: int) -> None:
         bound = _match(reader, clause, at, frame)
         if bound is None or not bound.sources or not bound.targets:
             continue
-        polar = polarity(clause.flags | (0 if frame.polite else bound.flags), state=frame.row.relation in _STATES)
+        flags = clause.flags | clause.onwards[clause.elements[at].begin] | (0 if frame.polite else bound.flags)
+        polar = polarity(flags, state=frame.row.relation in _STATES)
         stated = False
         for source in bound.sources:
             for target in bound.targets:

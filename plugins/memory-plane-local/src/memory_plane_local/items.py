@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -15,8 +14,8 @@ from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, VERB, Element
 from memory_plane_local.guards import FUTURE
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
+from memory_plane_local.subjects import governing
 from memory_plane_local.tables import cues, words
-from memory_plane_local.tokens import Token
 
 _STRENGTH = {"promise": 0.93, "agree": 0.85, "commit": 0.92, "owe": 0.88, "pledge": 0.9}
 
@@ -36,6 +35,8 @@ def read_promise(reader: Reader, clause: Clause, at: int, written: datetime) -> 
     if not promised and not _undertaken(reader, clause, at, written):
         return None
     owners = [name for name in reader.subject(clause, at)[0] if fit(name, ("Person", "Agent", "Organization"))]
+    if at + 2 < len(clause.elements) and governing(clause, at + 2) is element:
+        return None
     deal = _deal(reader, clause, at + 1 if promised else at, promised=promised)
     if not owners or deal.thing is None:
         return None
@@ -101,7 +102,7 @@ def _thing(reader: Reader, clause: Clause, cursor: int, verb: Element | None, to
         and (verb is None or verb.low in words("giving.txt"))
     ):
         element = elements[first]
-        return _Deal(_commitment(reader, clause, element.begin, element.end), to)
+        return _Deal(undertaking(clause, element.begin, element.end), to)
     if verb is None:
         return _Deal(None, to)
     end = next(
@@ -110,8 +111,16 @@ def _thing(reader: Reader, clause: Clause, cursor: int, verb: Element | None, to
     )
     if not any(element.kind in (NAME, NOUN) for element in elements[first:end]):
         return _Deal(None, to)
-    main = _main_token(clause.sentence.tokens, verb)
-    return _Deal(_commitment(reader, clause, main, elements[end - 1].end), to)
+    return _Deal(undertaking(clause, _main_token(verb), elements[end - 1].end), to)
+
+
+def given(reader: Reader, clause: Clause, at: int) -> tuple[Name | None, Name | None]:
+    """Return the thing that the verb at `at` gives and who gets it, nothing for other verbs."""
+    verb = clause.elements[at]
+    if at < 0 or verb.low not in words("giving.txt"):
+        return None, None
+    deal = _thing(reader, clause, at, verb, None)
+    return deal.thing, deal.to
 
 
 def _receiver(reader: Reader, element: Element, thing: Element) -> Name | None:
@@ -134,24 +143,26 @@ def _addressee(clause: Clause, at: int) -> Name | None:
     return None
 
 
-def _main_token(tokens: Sequence[Token], verb: Element) -> int:
+def _main_token(verb: Element) -> int:
     """The token of the main verb, without "I'll" before it."""
     return max(verb.begin, verb.end - 1)
 
 
-def _commitment(reader: Reader, clause: Clause, begin: int, end: int) -> Name:
+def undertaking(clause: Clause, begin: int, end: int) -> Name:
+    """Return what stands between two tokens as something to be done."""
     first, last = clause.sentence.tokens[begin], clause.sentence.tokens[end - 1]
     text = clause.sentence.text[first.start : last.end]
     return Name(text, first.start, last.end, ("Commitment",), 0.85, weak=True, span=(begin, end))
 
 
-def read_request(clause: Clause, asked: bool) -> Item | None:
+def read_request(clause: Clause, asked: bool, written: datetime) -> Item | None:
     """Return a question that somebody is asked to act on, or work handed to somebody; small talk is neither."""
     tokens = clause.sentence.tokens
     to = _vocative(clause)
     text = clause.sentence.text[tokens[0].start : tokens[-1].end]
     if asked:
-        return Item(kind="question", owner=None, to=to, object=text + "?") if _requests(clause) else None
+        due = due_date(tokens, written)
+        return Item(kind="question", owner=None, to=to, object=text + "?", due_at=due) if _requests(clause) else None
     receiver = _handed(clause)
     if receiver is None and to and tokens[0].low == "@" and len(tokens) > 3:
         receiver = to

@@ -11,6 +11,7 @@ from memory_plane_local.name_types import type_options
 from memory_plane_local.sentences import Sentence, is_initial
 from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
+from memory_plane_local.verbs import forms
 
 _IDEOGRAPHS = "\u3040"
 
@@ -114,7 +115,8 @@ def _ordinary_opening(tokens: Sequence[Token], begin: int, end: int) -> bool:
         return False
     if end - begin == 1:
         return is_common(low) or low.endswith(("ing", "ed", "ly"))
-    return is_common(low) and tokens[end - 1].low not in nouns("after") and low not in nouns("before")
+    ordinary = is_common(low) or (low in forms() and low.endswith(("ed", "ing")))
+    return ordinary and tokens[end - 1].low not in nouns("after") and low not in nouns("before")
 
 
 def _given(tokens: Sequence[Token], at: int) -> bool:

@@ -91,7 +91,9 @@ class Reader:
 
     def flags(self, clause: Clause, element: Element) -> int:
         """Return all polarity bits that hold for a verb."""
-        return clause.flags | element.flags | clause.onwards[element.begin] | self.afterwards(clause, element)
+        decided = before_verb.governing(clause, clause.element_at(element.begin))
+        flags = element.flags | (decided.flags & ~PAST_TENSE if decided else 0)
+        return clause.flags | flags | clause.onwards[element.begin] | self.afterwards(clause, element)
 
     def afterwards(self, clause: Clause, element: Element) -> int:
         """Return what words after the verb add: "not … anymore" and "was … until" say that it is over."""

@@ -22,6 +22,10 @@ def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
         return _beside(clause, at, element)
     if before.kind == PRONOUN:
         return discourse.resolve(before.low)
+    if first := governing(clause, at):
+        return subject(discourse, clause, clause.elements.index(first))
+    if before.low == "'s" and at > 1 and clause.elements[at - 2].low == "let" and element.low in cues("taking"):
+        return discourse.resolve("us")
     if before.low in cues("relative"):
         return clause.nearest(at - 1), 1.0
     if before.low in cues("link"):
@@ -33,6 +37,14 @@ def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
     if _begins_afresh(clause, at, before):
         return _implied(discourse, clause, element)
     return [], 0.0
+
+
+def governing(clause: Clause, at: int) -> Element | None:
+    """Return the verb by which the one at `at` is decided on: "agreed to use"."""
+    if at < 2 or clause.elements[at - 1].low != "to" or clause.elements[at].low not in cues("taking"):
+        return None
+    first = clause.elements[at - 2]
+    return first if first.kind == VERB and first.low in cues("resolving") else None
 
 
 def opens(clause: Clause) -> bool:

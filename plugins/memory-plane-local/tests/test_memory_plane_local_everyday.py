@@ -1,0 +1,116 @@
+"""Everyday sentences: tasks, decisions, handovers, and what must yield nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory_plane.types import Extraction, Memory
+from memory_plane_local.extraction import extract
+
+MONDAY = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+def found(text: str) -> Extraction:
+    return extract(Memory(id="m", agent="muse", kind="thought", text=text, created_at=MONDAY, origin="user"))
+
+
+def held(text: str) -> set[str]:
+    """The claims that hold now, commitments aside."""
+    claims = found(text).claims
+    return {
+        f"{claim.subject.text} {claim.relation} {claim.object.text}"
+        for claim in claims
+        if claim.polarity == "positive" and claim.relation != "COMMITTED_TO"
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "thing", "day"),
+    [
+        ("Remind me to call the dentist tomorrow.", "call the dentist", "2026-12-01"),
+        ("don't let me forget the cake", "the cake", ""),
+        ("Need to ask Omar whether the grant covers travel", "ask Omar whether the grant covers travel", ""),
+        ("TODO: pay Acme's invoice for November by Dec 10", "pay Acme's invoice for November", "2026-12-10"),
+        ("- [ ] reply to the landlord", "reply to the landlord", ""),
+        ("I still have to update the changelog.", "update the changelog", ""),
+    ],
+)
+def test_what_a_writer_notes_down_to_do_is_a_commitment(text: str, thing: str, day: str) -> None:
+    (item,) = found(text).items
+    assert (item.kind, item.owner, item.object) == ("commitment", "me", thing)
+    assert (str(item.due_at.date()) if item.due_at else "") == day
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I need to rest.",
+        "I must admit the demo was good.",
+        "You need to call Omar.",
+        "I had to call Omar.",
+        "I need to cancel the trip if it rains.",
+        "todo list for the garden",
+        "[x] book flights to Nairobi",
+        "Remind me, what was that cafe called?",
+        "Don't forget who you are.",
+    ],
+)
+def test_what_only_sounds_like_a_task_is_none(text: str) -> None:
+    assert found(text).items == ()
+
+
+def test_what_is_still_to_be_done_does_not_hold_yet() -> None:
+    assert held("- [ ] migrate Atlas from Redis to Valkey") == set()
+
+
+def test_task_gives_something_to_somebody_like_a_promise() -> None:
+    (item,) = found("Remind me to send Ana the contract by Friday.").items
+    assert (item.object, item.to) == ("contract", "Ana")
+
+
+def test_question_has_the_day_it_names() -> None:
+    (item,) = found("Can you review PR #482 by Friday?").items
+    assert item.due_at is not None and str(item.due_at.date()) == "2026-12-04"
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("We decided to use SQLite for Nexus.", {"Nexus USES SQLite"}),
+        ("We agreed to use SQLite for Nexus.", {"Nexus USES SQLite"}),
+        ("Let's go with Postgres for the parser.", {"parser USES Postgres"}),
+        ("picked htmx over React for Tidepool", {"Tidepool USES htmx"}),
+        ("Decision: Kafka for the event bus.", {"event bus USES Kafka"}),
+        ("We use Zoom for CI and Terraform for infra", {"me USES Zoom", "me USES Terraform"}),
+        ("We use Redis for the cache and Kafka for the bus.", {"cache USES Redis", "bus USES Kafka"}),
+        ("Switched the API from Flask to FastAPI.", {"API USES FastAPI"}),
+        ("Swapped Redis for Valkey in Orbit.", {"Orbit USES Valkey"}),
+    ],
+)
+def test_what_is_chosen_for_a_thing_is_used_by_it(text: str, claims: set[str]) -> None:
+    assert held(text) == claims
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We didn't decide to use Kafka for Nexus.",
+        "Let's not use Kafka for Nexus.",
+        "We could go with Kafka for Nexus.",
+        "Should we use Kafka for Nexus?",
+        "Idea: Kafka for the event bus",
+        "Let's go with the flow.",
+        'He said "Lumen is written in Java", which is wrong.',
+    ],
+)
+def test_what_is_not_decided_is_used_by_nothing(text: str) -> None:
+    assert held(text) == set()
+
+
+def test_former_employer_may_stand_beside_a_name() -> None:
+    assert held("Wei Zhang, formerly of Tencent, leads research at Kimi.") == {
+        "Wei Zhang PREVIOUSLY_WORKED_AT Tencent",
+        "Wei Zhang WORKS_AT Kimi",
+    }
