@@ -137,12 +137,12 @@ def test_two_of_one_name_are_joined_when_the_server_knows_them_for_one(
 def test_two_of_one_name_stay_two_when_the_server_tells_them_apart(make_server: MakeServer, make_jev: MakeJev) -> None:
     plane = make_jev(make_server(judge(one_and_the_same=0.02)).url, strict=True)
     plane.post("Rob works at Stripe", agent="muse")
-    plane.post("Rob likes Go and works at Acme", agent="muse")  # the same agent speaks for one Rob, as local sees it
+    plane.post("Rob uses Kubernetes", agent="muse")  # the same agent speaks for one Rob, as local sees it
     assert len({node.id for node in plane.graph(about="Rob").nodes if node.name == "Rob"}) == 1
     plane.ingest()
     assert len({node.id for node in plane.graph(about="Rob").nodes if node.name == "Rob"}) == 2
     named = {(one.source.id, one.target.name) for one in plane.graph().edges}
-    assert len({source for source, target in named if target in ("Stripe", "Acme")}) == 2
+    assert len({source for source, target in named if target in ("Stripe", "Kubernetes")}) == 2
 
 
 @pytest.mark.parametrize(("probability", "doubted"), [(0.5, True), (0.02, False)])
