@@ -27,6 +27,8 @@ REASONS = {
     "meaning": "how near its meaning is",
     "beside": "the words of the query in it and in what was said just before and after",
     "speaker": "its writer is named",
+    "linked": "it names something rare that the query names, or one of the best hits",
+    "age": "what its age takes from it",
     "thread": "what stands beside it in its conversation fits well",
 }
 """What each reason is that a memory ranks where it does."""
