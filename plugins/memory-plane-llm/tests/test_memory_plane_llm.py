@@ -289,6 +289,15 @@ def test_how_often_it_was_asked_is_known_after_a_restart(make_llm: MakePlane, se
     assert json.loads(run(again, "check", "--json").output)["asked"] == "about 1 of 2 memories (50 %)"
 
 
+def test_sync_says_how_many_answers_came(make_llm: MakePlane, server: Any) -> None:
+    plane = make_llm(extractor="llm")
+    plane.post(PLAIN, agent="muse")
+    session = Session(str(plane.home))
+    session.__dict__ |= {"settings": plane.settings, "plugins": plane.plugins, "plane": plane}
+    told = [CliRunner().invoke(main, ["sync", "--json"], obj=session, standalone_mode=False).output for _ in range(2)]
+    assert [json.loads(one).get("answered_by_models") for one in told] == [1, None]
+
+
 # --- settings and commands -----------------------------------------------------------------------------------------
 
 

@@ -31,8 +31,10 @@ def sync(session: Session, url: str | None, new_identity: bool, as_json: bool) -
     there = peer(session.settings, url)
     if there is not None and new_identity:
         session.plane.renew_identity()
-    taken_in = session.take_in().stored
-    told: dict[str, object] = {"waiting": session.client.flush(), "taken_in": taken_in}
+    took = session.take_in()
+    told: dict[str, object] = {"waiting": session.client.flush(), "taken_in": took.stored}
+    if took.enriched:
+        told["answered_by_models"] = took.enriched
     if session.settings.elsewhere is not None:
         from memory_plane.surfaces import mirror
 
