@@ -82,13 +82,14 @@ def concerns(
     connection: Connection, focus: Mapping[str, str], owed: Mapping[str, Collection[int]]
 ) -> dict[str, dict[int, Concern]]:
     """Return what each agent is concerned with: nodes that its focus names, and its open items (given by rows)."""
-    names = {name for words in focus.values() for name in _names(words)}
+    names = _listed(frozenset(filter(None, focus.values())))
     known: dict[str, list[tuple[int, Concern]]] = {}
-    for alias, key, name, origin in _called.all(connection, names=json.dumps(sorted(names))) if names else ():
+    for alias, key, name, origin in _called.all(connection, names=names) if names else ():
         known.setdefault(alias, []).append((key, Concern("" if origin == "external" else name, FOCUS)))
     found = {
-        agent: dict([one for name in _names(words) for one in known.get(name, ())][:CONCERNS])
+        agent: dict([one for name in _names(words) if name in known for one in known[name]][:CONCERNS])
         for agent, words in focus.items()
+        if known and words
     }
     whose = {seq: agent for agent, seqs in owed.items() for seq in list(seqs)[:OWED]}
     for seq, key, name, origin in _owed.all(connection, seqs=json.dumps(list(whose))) if whose else ():
@@ -143,6 +144,12 @@ def _names(focus: str) -> tuple[str, ...]:
             for at in range(len(words) - length + 1)
         )
     )
+
+
+@lru_cache(maxsize=256)
+def _listed(focus: frozenset[str]) -> str:
+    names = {name for words in focus for name in _names(words)}
+    return json.dumps(sorted(names)) if names else ""
 
 
 def says(focus: str, name: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Text, bindparam, or_, select, text, update
@@ -24,10 +24,11 @@ WORDS = 30
 NOW = datetime(9999, 1, 1, tzinfo=UTC)
 
 _nodes, _edges, _evidence = models.graph_nodes, models.graph_edges, models.graph_evidence
-_type = Prepared(select(_nodes.c.type).where(_nodes.c.key == bindparam("node")))
+_whose = _nodes.alias("source_node")
 _group = Prepared(
-    select(_edges, _nodes.c.type.label("target_type"))
+    select(_edges, _nodes.c.type.label("target_type"), _whose.c.type.label("source_type"))
     .join(_nodes, _nodes.c.key == _edges.c.target)
+    .join(_whose, _whose.c.key == _edges.c.source)
     .where(
         _edges.c.source == bindparam("node"),
         _edges.c.relation.in_(text("SELECT value FROM json_each(:relations)").columns(value=Text).bindparams()),
@@ -69,18 +70,19 @@ class _Held(NamedTuple):
         return min((at for at in other.said if at > self.said[0]), default=other.said[0])
 
 
-@cache
+@lru_cache(maxsize=4096)
 def concerns(relation: str) -> bool:
     """Whether edges of a relation may end each other."""
     return any(relation in _targets(one) for one in exclusive())
 
 
-def settle(connection: Connection, source: int) -> None:
-    """Write the ends of the exclusive edges of a node anew."""
-    kind = _type.scalar(connection, node=source)
+def settle(connection: Connection, source: int, said: str | None = None) -> None:
+    """Write the ends of the exclusive edges of a node anew, all of them or those that one relation has to do with."""
     for relation, type_ in exclusive().items():
+        if said is not None and said not in _targets(relation):
+            continue
         rows = _rows(connection, source, relation)
-        ends = _ends(connection, rows, NOW) if kind == type_ else {}
+        ends = _ends(connection, [row for row in rows if row.source_type == type_], NOW)
         for row in rows:
             until = ends.get(row.key, own_end(row))
             if until != row.valid_until:
@@ -117,9 +119,14 @@ def _targets(relation: str) -> dict[str, frozenset[str] | None]:
     return {way.relation: way.targets for way in including(Way(relation, forward=True)) if way.forward}
 
 
+@cache
+def _listed(relation: str) -> str:
+    return json.dumps(list(_targets(relation)))
+
+
 def _rows(connection: Connection, source: int, relation: str) -> list[Any]:
     wanted = _targets(relation)
-    rows = _group.all(connection, node=source, relations=json.dumps(list(wanted)))
+    rows = _group.all(connection, node=source, relations=_listed(relation))
     return [row for row in rows if wanted[row.relation] is None or row.target_type in (wanted[row.relation] or ())]
 
 

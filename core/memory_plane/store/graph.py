@@ -295,7 +295,7 @@ def _add_evidence(connection: Connection, seq: int, source: int, relation: str, 
     if known is not None and new and any(known[name] != value for name, value in values.items()):
         connection.execute(update(_edges).where(_edges.c.key == key).values(**values))
     if new and exclusivity.concerns(relation):
-        exclusivity.settle(connection, source)
+        exclusivity.settle(connection, source, relation)
 
 
 def _refold_edge(connection: Connection, edge: int) -> int | None:

@@ -67,7 +67,7 @@ class LocalPlugin(Plugin):
     def route(self, memory: Memory, nodes: Sequence[Node], agents: Sequence[AgentContext]) -> Routing | None:
         """Score every agent's attention."""
         if self.settings.embedding == "meanings":
-            return attention.route(memory, nodes, agents, likeness.alike)
+            return attention.route(memory, nodes, agents, likeness.meaning)
         return attention.route(memory, nodes, agents)
 
     @hookimpl(trylast=True)

@@ -8,12 +8,13 @@ from itertools import islice
 
 from memory_plane.types import AgentContext, Attention, Memory, Node, Routing
 from memory_plane_local.lexicon import is_common
+from memory_plane_local.likeness import Meaning
 from memory_plane_local.tables import words
 from memory_plane_local.tokens import Token, tokenize
 
 Reason = tuple[float, str]
-Alike = Callable[[str, str], bool]
-"""Whether a phrase and a word mean nearly the same."""
+Means = Callable[[str], Meaning | None]
+"""What a phrase means, as far as that is known."""
 
 _RARE, _COMMON, _ALIKE, _PART = 0.8, 0.55, 0.55, 0.25
 _NEAR = (0.6, 0.52, 0.25)
@@ -26,10 +27,10 @@ _COMPARED = 60
 
 
 def route(
-    memory: Memory, nodes: Sequence[Node], agents: Sequence[AgentContext], alike: Alike = lambda _, __: False
+    memory: Memory, nodes: Sequence[Node], agents: Sequence[AgentContext], means: Means = lambda _: None
 ) -> Routing:
     """Score every agent but the author; an agent that nothing speaks for is left out."""
-    said = _Said(memory, nodes, alike)
+    said = _Said(memory, nodes, means)
     attention = (_attention(agent, said) for agent in agents if agent.id != memory.agent)
     return Routing(attention=tuple(one for one in attention if one.score >= _LEAST))
 
@@ -37,15 +38,16 @@ def route(
 class _Said:
     """What a memory says, taken apart once for all agents."""
 
-    def __init__(self, memory: Memory, nodes: Sequence[Node], alike: Alike) -> None:
+    def __init__(self, memory: Memory, nodes: Sequence[Node], means: Means) -> None:
         tokens = tokenize(memory.text)
         telling = [token.low for token in tokens if _counts(token)]
         self.stems = frozenset(map(_stem, telling)).union(*(_content(node.name) for node in nodes))
-        self.words = list(islice(dict.fromkeys(telling), _COMPARED))
+        words = islice(dict.fromkeys(telling), _COMPARED)
+        self.meanings = [(word, meant) for word in words if (meant := means(word)) is not None]
         self.lows = [letters for token in tokens if (letters := _letters(token.low))]
         self.names = {node.id: node.name for node in nodes}
         self.news = _TOLD.get(memory.kind, (0.0, "")) if memory.origin != "external" else (0.0, "")
-        self.alike = alike
+        self.means = means
 
 
 def _attention(agent: AgentContext, said: _Said) -> Attention:
@@ -70,7 +72,7 @@ def _interest(interest: str, said: _Said) -> Reason | None:
     if wanted and hits == len(wanted):
         rare = len(wanted) > 1 or not is_common(interest.lower())
         return (_RARE if rare else _COMMON, f"interest: {interest}")
-    if word := next((word for word in said.words if said.alike(interest, word)), ""):
+    if (own := said.means(interest)) and (word := next((word for word, one in said.meanings if own.alike(one)), "")):
         return (_ALIKE, f"interest: {interest} ({word})")
     return (_PART * hits / len(wanted), f"interest: {interest}") if hits else None
 

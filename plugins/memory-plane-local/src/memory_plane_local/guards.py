@@ -65,7 +65,9 @@ def _guarded(tokens: Sequence[Token], scope: str) -> list[int]:
     guards = _guards(scope)
     flags = [0] * len(tokens)
     for at, token in enumerate(tokens):
-        for rest, bit in guards.get(token.low, ()):
+        if token.low not in guards:
+            continue
+        for rest, bit in guards[token.low]:
             if not rest or tuple(after.low for after in tokens[at + 1 : at + 1 + len(rest)]) == rest:
                 flags[at] |= bit
     return flags

@@ -1,0 +1,95 @@
+"""Time what is understood of a message at once: names, identity, edges, open items, attention, meaning.
+
+    python tests/benchmarks/enrichment.py [--gold FILE] [--memories 2000]
+
+The texts are those of tests/data (claims, times, attention), and those of a gold file; five agents have interests and a
+focus. Each is written into one growing memory with the local plugin, and into one with none: the difference is what the
+plugin and the fold of its answers cost. Milliseconds of the writing thread's CPU, so that other programs count little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import cycle, islice
+from pathlib import Path
+from time import thread_time
+from typing import Any
+
+from memory_plane.plane import Plane
+from memory_plane.settings import Settings
+
+DATA = Path(__file__).parents[1] / "data"
+LONG = 100_000
+"""How many characters the long text has."""
+
+
+def texts(gold: Path | None) -> Iterator[str]:
+    """Yield the sentences that are written."""
+    for name in ("claims.tsv", "times.tsv"):
+        lines = (DATA / name).read_text("utf-8").splitlines()
+        yield from (line.split("\t")[1] for line in lines if "\t" in line and not line.startswith("#"))
+    for world in json.loads((DATA / "attention.json").read_text("utf-8"))["worlds"]:
+        yield from (one["text"] for one in (*world["before"], *world["texts"]))
+    yield from _texts(json.loads(gold.read_text("utf-8"))) if gold else ()
+
+
+def _texts(held: Any) -> Iterator[str]:
+    """Yield whatever is called text in a file of labels."""
+    if isinstance(held, dict):
+        yield from ([held["text"]] if isinstance(held.get("text"), str) else ())
+        held = list(held.values())
+    for one in held if isinstance(held, list) else ():
+        yield from _texts(one)
+
+
+def opened(home: Path, plugins: Sequence[str]) -> Plane:
+    """Open an empty memory in which five agents have interests and a focus."""
+    (world, *_) = json.loads((DATA / "attention.json").read_text("utf-8"))["worlds"]
+    interests = {agent: {"interests": about["interests"]} for agent, about in world["agents"].items()}
+    choice = {"enabled": list(plugins)}
+    plane = Plane(Settings.load(home=home, plugins=choice, agents=interests, synchronous="normal"))
+    for agent, about in world["agents"].items():
+        plane.heartbeat(agent=agent, focus=about["focus"])
+    return plane
+
+
+def timed(plane: Plane, written: Iterable[str]) -> list[float]:
+    """Return how long each write took, in milliseconds."""
+    spent = []
+    for text in written:
+        begin = thread_time()
+        plane.post(text, agent="notes", origin="user")
+        spent.append(1000 * (thread_time() - begin))
+    return spent
+
+
+def main() -> None:
+    """Write, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gold", type=Path, help="a file of labelled texts, such as chat40.json")
+    parser.add_argument("--memories", type=int, default=1_000, help="how many are written")
+    options = parser.parse_args()
+    some = list(dict.fromkeys(texts(options.gold)))
+    written = [f"{text} ({number})" for number, text in enumerate(islice(cycle(some), options.memories))]
+    long = " ".join(islice(cycle(some), 4_000))[:LONG]
+    found: dict[str, list[float]] = {}
+    for name, plugins in (("with the plugin", ("local",)), ("with none", ())):
+        with tempfile.TemporaryDirectory() as home, opened(Path(home), plugins) as plane:
+            timed(plane, some[:20])
+            found[name] = timed(plane, written)
+            found[f"100 kB, {name}"] = timed(plane, [long])
+    print("| a write | median ms | 95th percentile |\n|---|---|---|")
+    for name, spent in found.items():
+        ordered = sorted(spent)
+        print(f"| {name} | {statistics.median(ordered):.2f} | {ordered[int(0.95 * (len(ordered) - 1))]:.2f} |")
+    pairs = zip(found["with the plugin"], found["with none"], strict=True)
+    ordered = sorted(one - other for one, other in pairs)
+    print(f"| the difference | {statistics.median(ordered):.2f} | {ordered[int(0.95 * (len(ordered) - 1))]:.2f} |")
+
+
+if __name__ == "__main__":
+    main()
