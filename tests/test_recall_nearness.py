@@ -50,6 +50,16 @@ def test_item_that_is_closed_concerns_nobody_any_more(known: Plane) -> None:
     assert why(known, "Tom Ford is ill.") == ""
 
 
+def test_agent_who_works_on_it_too_is_not_what_an_item_is_about(make_plane: MakePlane) -> None:
+    plane = make_plane("local")
+    plane.heartbeat(agent="grok", focus="reading mail")
+    plane.post("Fixed the checkout ticket and verified it with the customers.", agent="muse", kind="milestone")
+    plane.post("I'm handing the review of the checkout ticket over to Grok.", agent="codex", kind="handoff", to="grok")
+    plants = "I'll water the plants of the neighbours by Friday."  # told in a folder that is called as the agent is
+    id = plane.post(plants, agent="muse", kind="commitment", project="muse").id
+    assert [heard.reason for heard in plane.graph(agent="grok", min_attention=0).attention if heard.id == id] == []
+
+
 def test_name_inside_a_word_of_the_focus_is_not_in_it(make_plane: MakePlane) -> None:
     plane = make_plane("local")
     plane.heartbeat(agent="grok", focus="Planning the annual report")

@@ -38,7 +38,9 @@ def contexts(
     waiting: dict[str, list[int]] = {}
     for addressee, seq in _waiting.all(connection):
         waiting.setdefault(addressee.lower(), []).append(seq)
-    here = {node.id: known[node.id] for node in nodes if node.id in known}
+    # An agent is linked to all that it does, so that it would make all of that near to whoever it handed something.
+    who = {_letters(agent) for agent in (*agents, memory.agent)}
+    here = {node.id: known[node.id] for node in nodes if node.id in known and _letters(node.name) not in who}
     owed = {agent: waiting[agent] for agent in agents if agent in waiting}
     own = concerns(connection, focus, owed) if here else {}
     nearness = Nearness(connection, {one.key: one.node for one in here.values()})
@@ -57,6 +59,10 @@ def contexts(
             )
         )
     return told
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def _named(nodes: Sequence[Node], here: Mapping[str, Known], focus: str) -> dict[str, Near]:
