@@ -70,7 +70,7 @@ def test_extras_are_the_plugins_on_disk() -> None:
     assert {extra: wanted for extra, (wanted,) in extras.items()} == {
         name: f"memory-plane-{name}=={memory_plane.__version__}" for name in found
     }
-    assert set(everything[0].removeprefix("memory-plane[").removesuffix("]").split(",")) == found
+    assert set(everything[0].removeprefix("memory-plane[").removesuffix("]").split(",")) == found - {"minilm"}  # large
 
 
 @pytest.mark.parametrize("folder", PLUGINS, ids=lambda folder: folder.name)
