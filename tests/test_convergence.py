@@ -228,6 +228,7 @@ ASSERTED = {
     " FROM agent_heartbeats h LEFT JOIN operations o USING (seq)",
     "verdicts": "SELECT hex(o.id), hex(v.one), hex(v.other), v.same FROM verdicts v JOIN operations o USING (seq)",
     "same nodes": "SELECT hex(node), hex(representative) FROM same_nodes",
+    "kept apart": "SELECT hex(one), hex(other) FROM kept_apart",
     "parted nodes": "SELECT hex(p.memory), hex(o.id), hex(p.node), hex(p.founded)"
     " FROM parted_nodes p JOIN operations o USING (seq)",
     "names": "SELECT hex(o.id), hex(n.node), n.name, n.denied FROM node_names n JOIN operations o USING (seq)",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from memory_plane import Plane, Plugin, hookimpl
+from memory_plane.sync import exchange
 from memory_plane.types import (
     Candidate,
     Classification,
@@ -51,6 +53,18 @@ class CapitalsPlugin(Plugin):
             ),
             doubts=tuple(one for one in doubts if one.mention not in known),
         )
+
+
+class GuessingPlugin(Plugin):
+    """Is asked later, and takes each name for the first that it may be."""
+
+    deferred = True
+
+    @hookimpl
+    def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification:
+        known = {one.mention: one.node.id for one in reversed(candidates) if not one.taken}
+        resolutions = tuple(Resolution(mention=one, node=id, probability=0.9) for one, id in known.items())
+        return Classification(resolutions=resolutions)
 
 
 @pytest.fixture
@@ -235,3 +249,49 @@ def test_a_superseded_memory_gives_way_to_its_new_words(plane: Plane) -> None:
     assert [(one.id, one.kind, one.project) for one in plane.thoughts()] == [(new, "decision", "tea")]
     assert edges(plane) == ["Ann KNOWS Carl", "Ann KNOWS Rome"]
     assert plane.supersede(NOWHERE, "x", agent="user").detail == f"target: {NOWHERE} is no thought or fact here"
+
+
+def test_distinct_undoes_a_join_that_only_a_plugin_made_and_no_merge(open_plane: OpenPlane) -> None:
+    here, there = open_plane(CapitalsPlugin()), open_plane(CapitalsPlugin(), GuessingPlugin())
+    said(here, "Rob Smith met Ann"), said(here, "Rob met Carl")
+    exchange(here, there)
+    there.ingest()
+    assert edges(there) == ["Rob Smith KNOWS Ann", "Rob Smith KNOWS Carl"], "joined by the plugin"
+    (pair,) = [[one.one.id, one.other.id] for one in here.reviews()]
+    word = stored(here.distinct(pair, agent="user"))
+    exchange(here, there)
+    apart = ["Rob KNOWS Carl", "Rob Smith KNOWS Ann"]
+    assert edges(here) == edges(there) == apart
+    there.rebuild()
+    assert edges(there) == apart
+    merge = stored(here.merge_nodes(*pair, agent="user"))
+    exchange(here, there)
+    assert len(here.nodes("Rob")) == len(there.nodes("Rob")) == 1
+    stored(here.retract(merge, agent="user")), stored(here.retract(word, agent="user"))
+    exchange(here, there)
+    assert edges(here) == edges(there) == ["Rob Smith KNOWS Ann", "Rob Smith KNOWS Carl"]
+
+
+def test_distinct_holds_when_a_plugin_that_has_changed_reads_all_anew(open_plane: OpenPlane) -> None:
+    class ChangingPlugin(CapitalsPlugin):
+        careless = False
+
+        @hookimpl
+        def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification:
+            exact = [replace(one, name_score=1) for one in candidates] if self.careless else candidates
+            return super().classify(memory, found, exact)
+
+    plugin = ChangingPlugin()
+    plane = open_plane(plugin)
+    said(plane, "Rob Smith met Ann"), said(plane, "Rob met Carl")
+    before = edges(plane)
+    plugin.careless = True
+    plane.rebuild(rederive=True)
+    assert edges(plane) == ["Rob Smith KNOWS Ann", "Rob Smith KNOWS Carl"]
+    plugin.careless = False
+    plane.rebuild(rederive=True)
+    (pair,) = [[one.one.id, one.other.id] for one in plane.reviews()]
+    stored(plane.distinct(pair, agent="user"))
+    plugin.careless = True
+    plane.rebuild(rederive=True)
+    assert edges(plane) == before

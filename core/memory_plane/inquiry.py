@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from memory_plane.answers import unite
 from memory_plane.recall import attention, graph
 from memory_plane.recall.candidates import Candidates, Known, candidates
-from memory_plane.store import derivations, identities, log, verdicts
+from memory_plane.store import derivations, identities, log
 from memory_plane.store.codec import Derivation
 from memory_plane.types import AgentContext, Candidate, Classification, Edge, Extraction, Memory, Node, Origin
 
@@ -107,13 +107,9 @@ def _described(
     taken = {(one.mention.start, one.mention.end, one.node) for one in classification.resolutions}
     told = [replace(one, taken=(one.mention.start, one.mention.end, one.node.id) in taken) for one in known.found]
     told = [one for one in told if one.taken or known.known[one.node.id].founded_at < at]
-    apart = verdicts.foes(verdicts.all_of(connection))
+    foes = identities.Foes(connection)
     meant = {one.mention: one.node.id for one in told if one.taken}
-    told = [
-        one
-        for one in told
-        if one.taken or not verdicts.are_distinct(connection, apart, meant.get(one.mention, one.node.id), one.node.id)
-    ]
+    told = [one for one in told if one.taken or not foes.are_distinct(meant.get(one.mention, one.node.id), one.node.id)]
     chosen = list(dict.fromkeys(one.node.id for one in told))[:DESCRIBED]
     facts = {id: _facts(connection, known.known[id], memory) for id in chosen}
     return tuple(replace(one, facts=facts.get(one.node.id, ())) for one in told)

@@ -289,6 +289,9 @@ same_nodes = Table(
     sqlite_with_rowid=False,
 )
 
+# The same fold: which of these nodes, and of those that stand for themselves, are not one; each pair both ways round.
+kept_apart = Table("kept_apart", metadata, _key("one", Id), _key("other", Id), sqlite_with_rowid=False)
+
 # Memories in which a node is another one, founded by the split in row `seq`.
 parted_nodes = Table(
     "parted_nodes",

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, select
 from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.recall import graph
-from memory_plane.store import identities, verdicts
+from memory_plane.store import identities
 from memory_plane.types import Node, Review
 
 LOOKED_AT = 50
@@ -54,10 +54,10 @@ def _nodes(connection: Connection, pair: tuple[str, str]) -> list[tuple[int, Nod
 
 def _pairs(connection: Connection, doubts: Iterable[tuple[str, str, float, str]]) -> _Pairs:
     pairs: _Pairs = {}
-    apart = verdicts.foes(verdicts.all_of(connection))
+    foes = identities.Foes(connection)
     for one, other, probability, memory in doubts:
         pair = identities.representative(connection, one), identities.representative(connection, other)
-        if pair[0] == pair[1] or verdicts.are_distinct(connection, apart, *pair):
+        if pair[0] == pair[1] or foes.are_distinct(*pair):
             continue
         pairs.setdefault(min(pair, pair[::-1]), (probability, []))[1].append(memory)
     return pairs

@@ -12,7 +12,7 @@ from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.store import attention, cursors, doubts, graph, identities, items, log, marks
 from memory_plane.store.codec import Derivation, decode, encode
-from memory_plane.store.graph import Place
+from memory_plane.store.places import Place
 from memory_plane.store.refining import refined
 from memory_plane.types import Memory, Mention, Origin
 

@@ -20,6 +20,7 @@ from memory_plane import models, spellings
 from memory_plane.prepared import Prepared
 from memory_plane.store import exclusivity, identities
 from memory_plane.store.names import folded
+from memory_plane.store.places import place
 from memory_plane.types import ORIGINS, Classification, Mention, Origin, Resolution
 
 _nodes, _aliases, _mentions = models.graph_nodes, models.aliases, models.mentions
@@ -71,7 +72,6 @@ _less = Prepared(update(_aliases).where(_this).values(uses=_aliases.c.uses - 1))
 _none = Prepared(delete(_aliases).where(_this, _aliases.c.uses <= 0))
 _TRUST: dict[Origin, int] = {origin: rank for rank, origin in enumerate(ORIGINS)}
 _UNWORDED = re.compile(r"[\W_]+")
-Place = tuple[int, int, str]
 
 
 @Prepared
@@ -237,11 +237,6 @@ def _add_mentions(connection: Connection, seq: int, fresh: Iterable[Resolution],
         names += [{"name": name, "node": node, "part": part, "uses": 1} for name, part in aliases]
     _add_mention.run_all(connection, rows)
     _count_alias.run_all(connection, names)
-
-
-def place(start: int, end: int, node: str) -> Place:
-    """Return what a resolution settles: a span means one node, but implied names all stand in one empty span."""
-    return (start, end, node if start == end else "")
 
 
 def count_given(connection: Connection, node: int, id: str, step: int) -> None:

@@ -14,11 +14,15 @@ from sqlalchemy import Connection, bindparam, select
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
+from memory_plane.store import apartness
 from memory_plane.store.codec import Derivation
 from memory_plane.types import NAMESPACE, Classification
 
-_same, _parted, _said = models.same_nodes, models.parted_nodes, models.node_names
+_same, _apart = models.same_nodes, models.kept_apart
+_parted, _said = models.parted_nodes, models.node_names
 _any_same = Prepared(select(_same.c.node).limit(1))
+_any_apart = Prepared(select(_apart.c.one).limit(1))
+_foes = Prepared(select(_apart.c.other).where(_apart.c.one == bindparam("id")))
 _any_name = Prepared(select(_said.c.seq).limit(1))
 _stands = Prepared(select(_same.c.representative).where(_same.c.node == bindparam("id")))
 _members = Prepared(select(_same.c.node).where(_same.c.representative == bindparam("id")))
@@ -56,6 +60,8 @@ def seen(connection: Connection, memory: str, answers: Iterable[Derivation]) -> 
     given = list(answers)
     if not any(one.classification is not None for one in given):
         return given
+    if _any_apart.first(connection) is not None:
+        given = apartness.kept(memory, given, Foes(connection).are_distinct)
     partings = _partings.all(connection, memory=memory)
     if not partings and _any_same.first(connection) is None:
         return given
@@ -76,6 +82,29 @@ def names(connection: Connection, id: str) -> dict[str, bool]:
         for name, denied, at, op in _names.all(connection, id=node)
     ]
     return {name: not denied for _, _, name, denied in sorted(words)}
+
+
+class Foes(dict[str, set[str]]):
+    """By the node that stands for another those that it is not, read when they are asked for."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self._connection = connection
+        self._stands: dict[str, str] = {}
+
+    def __missing__(self, id: str) -> set[str]:
+        self[id] = {row.other for row in _foes.all(self._connection, id=id)}
+        return self[id]
+
+    def are_distinct(self, one: str, other: str) -> bool:
+        """Whether two nodes, with all that each stands for, hold two that are not one."""
+        foes = self[self._representative(one)]
+        return bool(foes) and self._representative(other) in foes
+
+    def _representative(self, id: str) -> str:
+        if id not in self._stands:
+            self._stands[id] = representative(self._connection, id)
+        return self._stands[id]
 
 
 class _Meant:

@@ -21,6 +21,7 @@ _FOLDS = (
     models.doubts,
     models.verdicts,
     models.same_nodes,
+    models.kept_apart,
     models.parted_nodes,
     models.node_names,
     models.attention,

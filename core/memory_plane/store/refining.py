@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memory_plane.store.codec import Derivation
-from memory_plane.store.graph import place
+from memory_plane.store.places import place
 from memory_plane.types import Classification, Link, Resolution, Routing
 
 

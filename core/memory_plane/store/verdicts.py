@@ -16,11 +16,12 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
-from memory_plane.store import derivations, graph, identities, marks
+from memory_plane.store import apartness, derivations, graph, identities, log, marks
 from memory_plane.store.names import folded
 from memory_plane.types import Operation
 
-_verdicts, _same, _parted, _said = models.verdicts, models.same_nodes, models.parted_nodes, models.node_names
+_verdicts, _apart, _same = models.verdicts, models.kept_apart, models.same_nodes
+_parted, _said = models.parted_nodes, models.node_names
 _mentions, _nodes, _log = models.mentions, models.graph_nodes, models.operations
 _words = Prepared(
     select(_verdicts.c.one, _verdicts.c.other, _verdicts.c.same)
@@ -67,8 +68,7 @@ def all_of(connection: Connection) -> list[Verdict]:
     return list(last.values())
 
 
-def foes(verdicts: Iterable[Verdict]) -> dict[str, set[str]]:
-    """Return by node those that it is not."""
+def _foes(verdicts: Iterable[Verdict]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for one, other, same in verdicts:
         if not same:
@@ -77,17 +77,9 @@ def foes(verdicts: Iterable[Verdict]) -> dict[str, set[str]]:
     return found
 
 
-def are_distinct(connection: Connection, apart: Mapping[str, set[str]], one: str, other: str) -> bool:
-    """Whether two nodes, with all that each stands for, hold two that are not one; `apart` is what `foes` gave."""
-    if not apart:
-        return False
-    others = set(identities.members(connection, other))
-    return any(not others.isdisjoint(apart.get(id, ())) for id in identities.members(connection, one))
-
-
 def joined(verdicts: Sequence[Verdict]) -> dict[str, str]:
     """Return by node the one that stands for it, for all nodes that are joined with others."""
-    apart = foes(verdicts)
+    apart = _foes(verdicts)
     sets: dict[str, set[str]] = {}
     stands: dict[str, str] = {}
     for one, other, same in verdicts:
@@ -114,7 +106,7 @@ def _settle(connection: Connection, seq: int, operation: Operation, *, holds: bo
         {"seq": seq, "memory": id, "node": operation.body["node"], "founded": identities.founded_by(operation.id)}
         for id in dict.fromkeys(memories)
     ]
-    _refold(connection, seq, joined(all_of(connection)), memories, partings if holds else [])
+    _refold(connection, seq, _state(all_of(connection)), memories, partings if holds else [])
 
 
 def _verdicts_of(operation: Operation) -> list[Verdict]:
@@ -129,38 +121,84 @@ def _verdicts_of(operation: Operation) -> list[Verdict]:
     return [Verdict(one, other, same=False) for one, other in pairs]
 
 
+class _State(NamedTuple):
+    """Which node stands for each that is one with others, and which of those that stand are not one, in both orders."""
+
+    stands: Mapping[str, str]
+    apart: frozenset[tuple[str, str]]
+
+    def representative(self, id: str) -> str:
+        return self.stands.get(id, id)
+
+    def are_distinct(self, one: str, other: str) -> bool:
+        return (self.representative(one), self.representative(other)) in self.apart
+
+
+def _state(verdicts: Sequence[Verdict]) -> _State:
+    stands = joined(verdicts)
+    pairs = [(stands.get(one, one), stands.get(other, other)) for one, other, same in verdicts if not same]
+    return _State(stands, frozenset(two for pair in pairs for two in (pair, pair[::-1])))
+
+
 def _refold(
-    connection: Connection, seq: int, stands: Mapping[str, str], memories: Sequence[str], partings: list[dict[str, Any]]
+    connection: Connection, seq: int, will: _State, memories: Sequence[str], partings: list[dict[str, Any]]
 ) -> None:
-    """Have these nodes stand for others, and these memories mean another node, in place of what `seq` said before."""
-    stood = {row.node: row.representative for row in connection.execute(select(_same))}
-    change = _Change(stood, stands)
+    """Bring the graph from the words that were to those that will be, and these memories to what they mean then."""
+    was = _State(
+        {row.node: row.representative for row in connection.execute(select(_same))},
+        frozenset((row.one, row.other) for row in connection.execute(select(_apart))),
+    )
+    change = _Change(was, will)
     rows = _rows(connection, change, memories)
     _count_names(connection, change.touched, -1)
     derivations.remove_all(connection, *rows)
-    connection.execute(delete(_same).where(_same.c.node.in_(change.nodes)))
-    new = [{"node": id, "representative": stands[id]} for id in sorted(change.nodes) if id in stands]
+    _put(connection, change)
     connection.execute(delete(_parted).where(_parted.c.seq == seq))
-    for table, values in ((_same, new), (_parted, partings)):
-        if values:
-            connection.execute(insert(table), values)
+    if partings:
+        connection.execute(insert(_parted), partings)
     _count_names(connection, change.touched, 1)
     for row in rows:
         derivations.apply_all(connection, row)
 
 
+def _put(connection: Connection, change: _Change) -> None:
+    was, will = change.was, change.will
+    connection.execute(delete(_same).where(_same.c.node.in_(change.nodes)))
+    same = [{"node": id, "representative": will.stands[id]} for id in sorted(change.nodes) if id in will.stands]
+    for one, other in sorted(was.apart - will.apart):
+        connection.execute(delete(_apart).where(_apart.c.one == one, _apart.c.other == other))
+    apart = [{"one": one, "other": other} for one, other in sorted(will.apart - was.apart)]
+    for table, values in ((_same, same), (_apart, apart)):
+        if values:
+            connection.execute(insert(table), values)
+
+
 class _Change:
     """The nodes for which another one stands from now on, and all that stood for them or will."""
 
-    def __init__(self, stood: Mapping[str, str], stands: Mapping[str, str]) -> None:
-        self._stands = (stood, stands)
-        self.nodes = {id for id in stood.keys() | stands.keys() if stood.get(id) != stands.get(id)}
-        self.left = {stood.get(id, id) for id in self.nodes if stood.get(id, id) != stands.get(id, id)}
-        self.touched = self.left | {stands.get(id, id) for id in self.nodes}
+    def __init__(self, was: _State, will: _State) -> None:
+        self.was, self.will = was, will
+        ids = was.stands.keys() | will.stands.keys()
+        self.nodes = {id for id in ids if was.stands.get(id) != will.stands.get(id)}
+        moved = {id for id in self.nodes if was.representative(id) != will.representative(id)}
+        self.left = {was.representative(id) for id in moved}
+        self.touched = self.left | {will.representative(id) for id in self.nodes}
 
     def touches(self, id: str) -> bool:
         """Whether a node is among those that are one with a touched one, before or after."""
-        return any(stands.get(id, id) in self.touched for stands in self._stands)
+        return any(state.representative(id) in self.touched for state in (self.was, self.will))
+
+    def torn(self) -> set[str]:
+        """Return the nodes, as they stand, that a memory may name which means another one by what is kept apart."""
+        foes = {one for one, _ in self.was.apart | self.will.apart}
+        told = {one for one, _ in self.was.apart ^ self.will.apart} | (self.touched & foes)
+        ids = told | self.was.stands.keys() | self.will.stands.keys()
+        named = {
+            self.was.representative(id)
+            for id in ids
+            if self.was.representative(id) in told or self.will.representative(id) in told
+        }
+        return named | {other for one, other in self.was.apart if one in named}
 
 
 def _rows(connection: Connection, change: _Change, memories: Sequence[str]) -> list[int]:
@@ -171,8 +209,24 @@ def _rows(connection: Connection, change: _Change, memories: Sequence[str]) -> l
             nodes = change.touched
         parted = connection.execute(select(_parted.c.memory, _parted.c.node))
         concerned += [row.memory for row in parted if change.touches(row.node)]
-    rows = {row.seq for id in nodes for row in _mentioning.all(connection, id=id)}
-    return sorted(rows | {row.seq for id in concerned for row in _in_graph.all(connection, id=id)})
+    rows = _naming(connection, nodes)
+    rows |= {row.seq for id in concerned for row in _in_graph.all(connection, id=id)}
+    torn = _naming(connection, change.torn()) - rows
+    return sorted(rows | {row for row in torn if _means_another(connection, row, change)})
+
+
+def _naming(connection: Connection, nodes: Iterable[str]) -> set[int]:
+    return {row.seq for id in nodes for row in _mentioning.all(connection, id=id)}
+
+
+def _means_another(connection: Connection, row: int, change: _Change) -> bool:
+    """Whether a name in a memory means another node than before by what is kept apart."""
+    found = log.memory(connection, row)
+    if found is None:
+        return False
+    answers = list(derivations.read(connection, row, found[0]))
+    was, will = (apartness.kept(found[0].id, answers, one.are_distinct) for one in (change.was, change.will))
+    return was != will
 
 
 def _settle_name(connection: Connection, seq: int, body: Mapping[str, Any], *, holds: bool) -> None:
