@@ -109,7 +109,7 @@ def test_outbox_and_spool_are_told_with_their_remedies(plane: Plane, browser: Te
     plane.spool(Event(agent="grok", name="Stop", payload={}))
     page = browser.get("/doctor").text
     assert "memory-plane sync" in row(page, "outbox")
-    assert "1 events" in row(page, "spool")
+    assert "1 event:" in row(page, "spool")
     assert "bytes" in page.partition('id="disk"')[2]
 
 
