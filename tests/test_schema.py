@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from alembic import command
@@ -313,3 +314,28 @@ def test_row_that_its_index_misses_is_found(written: Database) -> None:
 def test_tables_of_plugins_are_no_drift(written: Database) -> None:
     run(written, "CREATE TABLE muse_people (name TEXT)", "CREATE TABLE alembic_version_muse (version_num TEXT)")
     assert schema.check(written) == []
+
+
+def test_words_on_nodes_of_an_older_file_are_folded(engine: Database, operation: MakeOperation) -> None:
+    ann, bob, carl = (f"0b5c6b0e-7d53-4c7e-9f2b-{ord(letter):012d}" for letter in "ABC")
+    words = (
+        operation("distinct", nodes=[ann, carl]),
+        operation("merge", node=bob, into=carl),
+        operation("distinct", nodes=[bob, ann]),
+    )
+    with engine.writing() as connection:
+        for word in words:
+            operations.append(connection, word, word.created_at)
+
+    def apart() -> object:
+        with engine.reading() as connection:
+            return connection.exec_driver_sql("SELECT hex(one), hex(other) FROM kept_apart ORDER BY one, other").all()
+
+    before = apart()
+    assert before == sorted(
+        (UUID(one).hex.upper(), UUID(other).hex.upper()) for one, other in ((ann, carl), (carl, ann))
+    )
+    with engine.writing() as connection:
+        command.downgrade(schema._config(connection), "0007")
+    schema.ensure(engine)
+    assert apart() == before
