@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,18 @@ from memory_plane.setup.finding import Finding
 from memory_plane.surfaces.cli import main
 from memory_plane.surfaces.cli.session import Session
 from memory_plane.testing.hub import HubProcess
-from memory_plane.types import AgentInfo, Event, Extraction, Memory, Operation
+from memory_plane.types import (
+    AgentInfo,
+    Candidate,
+    Classification,
+    Event,
+    Extraction,
+    Memory,
+    Mention,
+    Operation,
+    Resolution,
+    new_node_id,
+)
 
 
 class BrokenPlugin(Plugin):
@@ -78,6 +89,32 @@ def test_damaged_database_is_named(plane: Plane) -> None:
     plane.database.close()
     (plane.home / "memory.db").write_bytes(b"no database at all" * 300)
     assert "database" in wrong(plane.settings)
+
+
+class NamePlugin(Plugin):
+    """Takes a text for a name."""
+
+    @hookimpl
+    def extract(self, memory: Memory) -> Extraction:
+        return Extraction(mentions=(Mention(text=memory.text, type="Person", start=0, end=9, confidence=1),))
+
+    @hookimpl
+    def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification:
+        new = [Resolution(mention=one, node=new_node_id(memory.id, one), probability=1) for one in found.mentions]
+        return Classification(resolutions=tuple(new))
+
+
+def test_memory_from_before_other_spellings_is_to_be_rebuilt(make_plane: Callable[..., Plane]) -> None:
+    plane = make_plane(NamePlugin())
+    plane.post("José Ruiz", agent="muse")
+    assert look(plane.settings)["database"].state == "ok"
+    with plane.database.writing() as connection:
+        connection.exec_driver_sql("DELETE FROM aliases WHERE name < ' '")
+    found = look(plane.settings)["database"]
+    assert (found.state, found.remedy) == ("note", "memory-plane rebuild, once")
+    assert "'José Ruiz'" in found.detail
+    plane.rebuild()
+    assert look(plane.settings)["database"].state == "ok"
 
 
 def test_what_waits_too_long_and_what_is_dead_are_named(home: Path, operation: Callable[..., Operation]) -> None:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, select
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.recall import graph
+from memory_plane.store import identities
+from memory_plane.store.graph import alias_names
 from memory_plane.store.names import folded
 from memory_plane.types import Node
 
 MOST = 400
 """How many nodes one search considers."""
+
+OLDEST = 100
+"""How many nodes are looked at for whether a memory is from before names were found by other spellings."""
 
 _nodes, _aliases, _mentions = models.graph_nodes, models.aliases, models.mentions
 _called = Prepared(
@@ -32,6 +38,14 @@ _named_by = (
     select(_mentions.c.node, models.operations.c.id)
     .join(models.operations, models.operations.c.seq == _mentions.c.seq)
     .where(models.operations.c.id.in_(bindparam("ids", expanding=True)))
+)
+_oldest = select(_nodes.c.key, _nodes.c.id, _nodes.c.type, _nodes.c.name).order_by(_nodes.c.key).limit(OLDEST)
+_has = Prepared(
+    select(_aliases.c.name).where(
+        _aliases.c.name == bindparam("name"),
+        _aliases.c.node == bindparam("node"),
+        _aliases.c.part == bindparam("part"),
+    )
 )
 _kinds = select(_nodes.c.key).where(
     _nodes.c.key.in_(bindparam("keys", expanding=True)), func.lower(_nodes.c.type) == bindparam("kind")
@@ -67,6 +81,20 @@ def shown(connection: Connection, keys: Iterable[int], kind: str | None, limit: 
         found = [key for key in found if key in fitting]
     nodes = graph.nodes(connection, found[:limit])
     return [nodes[key] for key in found[:limit]]
+
+
+def unspelt(connection: Connection) -> list[str]:
+    """Return names of the oldest nodes that are not found by all spellings that are looked up by now."""
+    return [row.name for row in connection.execute(_oldest) if not _is_spelt(connection, row)]
+
+
+def _is_spelt(connection: Connection, row: Any) -> bool:
+    denied = identities.names(connection, row.id)
+    return all(
+        _has.first(connection, name=name, node=row.key, part=part) is not None
+        for name, part in alias_names(row.name, row.type)
+        if denied.get(name, True)
+    )
 
 
 def _words(node: Node) -> set[str]:

@@ -15,6 +15,7 @@ from memory_plane.access import read_token, token_path
 from memory_plane.database import Database
 from memory_plane.errors import MemoryPlaneError
 from memory_plane.outbox import Outbox
+from memory_plane.recall import entities
 from memory_plane.remote import Hub
 from memory_plane.setup import agents
 from memory_plane.setup.finding import Finding
@@ -84,10 +85,19 @@ def _database(settings: Settings) -> Iterator[Finding]:
             yield Finding(what="database", state="wrong", detail=complaint, remedy=remedy)
         if not complaints:
             yield Finding(what="database", state="ok", detail=f"is sound, at revision {revision}")
+        yield from _spellings(database)
         if _is_elsewhere(settings.hub.url) and settings.sync.url is None:
             detail = f"what is written while {settings.hub.url} is away stays in the database of this machine"
             remedy = "set sync.url and sync.token to that hub, or move memory.db away and have what is missed queued"
             yield Finding(what="database", state="note", detail=detail, remedy=remedy)
+
+
+def _spellings(database: Database) -> Iterator[Finding]:
+    with database.reading() as connection:
+        names = entities.unspelt(connection)
+    if names:
+        detail = f"is from before names were found by other spellings; {names[0]!r} is found by its own alone"
+        yield Finding(what="database", state="note", detail=detail, remedy="memory-plane rebuild, once")
 
 
 def _is_elsewhere(url: str | None) -> bool:
