@@ -15,7 +15,7 @@ from memory_plane.recall.lexical import WORD, telling
 from memory_plane.surfaces.web.acting import shows
 from memory_plane.surfaces.web.frame import Frame
 from memory_plane.surfaces.web.pulse import day
-from memory_plane.types import KINDS, Answer
+from memory_plane.types import KINDS, Answer, Recall
 
 HITS, NODES = 20, 8
 """How many memories and nodes the page shows at a time."""
@@ -52,33 +52,34 @@ def search(plane: Plane, frame: Frame) -> list[Route]:
 def _shown(plane: Plane, frame: Frame, given: Mapping[str, str]) -> dict[str, Any]:
     query = given.get("q", "").strip()[:LONGEST]
     filters = {name: given.get(name, "").strip() for name in FILTERS}
-    first = not given.get("cursor")
-    found = None
-    if query:
-        found = plane.recall(
-            query,
-            agent=filters["agent"] or None,
-            kind=filters["kind"] or None,
-            project=filters["project"] or None,
-            person=filters["person"] or None,
-            since=day("since", filters["since"], frame.zone) if filters["since"] else None,
-            until=day("until", filters["until"], frame.zone) if filters["until"] else None,
-            limit=HITS,
-            cursor=given.get("cursor") or None,
-            explain=True,
-        )
-    hits = found.hits if found else ()
+    first = bool(query) and not given.get("cursor")
+    found = _found(plane, frame, query, filters, given.get("cursor")) if query else Recall(hits=())
     return {
         "q": query,
         "filters": filters,
-        "answer": _answer(plane, query) if query and first else None,
-        "nodes": plane.search(" ".join(WORD.findall(query)), limit=NODES) if query and first else [],
+        "answer": _answer(plane, query) if first else None,
+        "nodes": plane.search(" ".join(WORD.findall(query)), limit=NODES) if first else [],
         "found": found,
-        "most": max((value for hit in hits for value in (hit.why or {}).values()), default=1.0),
+        "most": max((value for hit in found.hits for value in (hit.why or {}).values()), default=1.0),
         "reasons": REASONS,
         "pieces": lambda text: list(pieces(text, query)),
         "kinds": (*KINDS, "fact"),
     }
+
+
+def _found(plane: Plane, frame: Frame, query: str, filters: Mapping[str, str], cursor: str | None) -> Recall:
+    days = {name: day(name, filters[name], frame.zone) for name in ("since", "until") if filters[name]}
+    return plane.recall(
+        query,
+        agent=filters["agent"] or None,
+        kind=filters["kind"] or None,
+        project=filters["project"] or None,
+        person=filters["person"] or None,
+        limit=HITS,
+        cursor=cursor or None,
+        explain=True,
+        **days,
+    )
 
 
 def _answer(plane: Plane, query: str) -> Answer | None:
