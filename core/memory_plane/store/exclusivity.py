@@ -34,6 +34,7 @@ _group = Prepared(
         _edges.c.relation.in_(text("SELECT value FROM json_each(:relations)").columns(value=Text).bindparams()),
     )
 )
+_end = Prepared(update(_edges).where(_edges.c.key == bindparam("which")), "valid_until")
 _words = Prepared(
     select(_evidence.c.at, _evidence.c.valid_from)
     .where(
@@ -86,7 +87,7 @@ def settle(connection: Connection, source: int, said: str | None = None) -> None
         for row in rows:
             until = ends.get(row.key, own_end(row))
             if until != row.valid_until:
-                connection.execute(update(_edges).where(_edges.c.key == row.key).values(valid_until=until))
+                _end.run(connection, which=row.key, valid_until=until)
 
 
 def end_known(

@@ -25,6 +25,9 @@ from memory_plane.types import ORIGINS, Classification, Mention, Origin, Resolut
 
 _nodes, _aliases, _mentions = models.graph_nodes, models.aliases, models.mentions
 _edges, _evidence = models.graph_edges, models.graph_evidence
+_FOLDED = (
+    "probability", "method", "origin", "known_since", "valid_from", "valid_until", "opened_at", "closed_at", "ended",
+)  # fmt: skip
 _by_id = Prepared(select(_nodes).where(_nodes.c.id == bindparam("id")))
 _founded_at = Prepared(select(_nodes.c.founded_at).where(_nodes.c.key == bindparam("node")))
 _add_node = Prepared(insert(_nodes).returning(_nodes.c.key), "id", "type", "name", "slug", "origin", "founded_at")
@@ -61,6 +64,7 @@ _edge = Prepared(
 _add_edge = Prepared(
     insert(_edges).returning(_edges.c.key), *(column.name for column in _edges.c if column is not _edges.c.key)
 )
+_change_edge = Prepared(update(_edges).where(_edges.c.key == bindparam("which")), *_FOLDED)
 _add_word = Prepared(lambda insert: insert(_evidence).on_conflict_do_nothing())
 _take_words = Prepared(
     delete(_evidence).where(_evidence.c.edge == bindparam("which"), _evidence.c.seq == bindparam("row"))
@@ -288,7 +292,7 @@ def _add_evidence(connection: Connection, seq: int, source: int, relation: str, 
         key = known["key"]
     new = _add_word.run(connection, edge=key, seq=seq, **{name: getattr(word, name) for name in _Word.__slots__})
     if known is not None and new and any(known[name] != value for name, value in values.items()):
-        connection.execute(update(_edges).where(_edges.c.key == key).values(**values))
+        _change_edge.run(connection, which=key, **values)
     if new and exclusivity.concerns(relation):
         exclusivity.settle(connection, source, relation)
 
@@ -302,7 +306,7 @@ def _refold_edge(connection: Connection, edge: int) -> int | None:
     if values is None:
         connection.execute(delete(_edges).where(_edges.c.key == edge))
     else:
-        connection.execute(update(_edges).where(_edges.c.key == edge).values(**values))
+        _change_edge.run(connection, which=edge, **values)
     return row.source if row is not None and exclusivity.concerns(row.relation) else None
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 from memory_plane.types import AgentContext, Attention, Memory, Node, Routing
 from memory_plane_local.lexicon import is_common
-from memory_plane_local.likeness import Meaning
+from memory_plane_local.likeness import APART, Meaning
 from memory_plane_local.tables import words
 from memory_plane_local.tokens import Token, tokenize
 
@@ -48,6 +48,22 @@ class _Said:
         self.names = {node.id: node.name for node in nodes}
         self.news = _TOLD.get(memory.kind, (0.0, "")) if memory.origin != "external" else (0.0, "")
         self.means = means
+        self._interesting: dict[str, Reason | None] = {}
+
+    def interesting(self, interest: str) -> Reason | None:
+        """Return what speaks for an interest, which several agents may have."""
+        if interest not in self._interesting:
+            self._interesting[interest] = _interest(interest, self)
+        return self._interesting[interest]
+
+    def alike(self, phrase: str) -> str:
+        """Return a word that means nearly the same as a phrase, empty for none."""
+        own = self.means(phrase) if self.meanings else None
+        if own is None:
+            return ""
+        signs = own.signs
+        near = (pair for pair in self.meanings if (signs ^ pair[1].signs).bit_count() <= APART)
+        return next((word for word, meant in near if own.alike(meant)), "")
 
 
 def _attention(agent: AgentContext, said: _Said) -> Attention:
@@ -62,7 +78,7 @@ def _attention(agent: AgentContext, said: _Said) -> Attention:
 
 
 def _interests(agent: AgentContext, said: _Said) -> list[Reason]:
-    return [reason for interest in agent.interests if (reason := _interest(interest, said))]
+    return [reason for interest in agent.interests if (reason := said.interesting(interest))]
 
 
 def _interest(interest: str, said: _Said) -> Reason | None:
@@ -72,7 +88,7 @@ def _interest(interest: str, said: _Said) -> Reason | None:
     if wanted and hits == len(wanted):
         rare = len(wanted) > 1 or not is_common(interest.lower())
         return (_RARE if rare else _COMMON, f"interest: {interest}")
-    if (own := said.means(interest)) and (word := next((word for word, one in said.meanings if own.alike(one)), "")):
+    if word := said.alike(interest):
         return (_ALIKE, f"interest: {interest} ({word})")
     return (_PART * hits / len(wanted), f"interest: {interest}") if hits else None
 
