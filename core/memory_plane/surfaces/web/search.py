@@ -77,8 +77,9 @@ def _found(plane: Plane, frame: Frame, query: str, filters: Mapping[str, str], c
         person=filters["person"] or None,
         limit=HITS,
         cursor=cursor or None,
+        since=days.get("since"),
+        until=days.get("until"),
         explain=True,
-        **days,
     )
 
 
