@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_plane.failures import KEPT, Failure, FailureLog, places
+from memory_plane.failures import KEPT, Failure, FailureLog, Failures, places
 
 
 @pytest.fixture
@@ -66,3 +66,14 @@ def test_errors_that_lie_behind_each_other_in_a_circle_are_told_to_an_end() -> N
     one, two = ValueError("x"), KeyError("y")
     one.__cause__, two.__cause__ = two, one
     assert places(one).count("ValueError at") <= 10
+
+
+def test_failure_that_another_process_saw_is_forgotten_by_who_succeeds_after_it(tmp_path: Path) -> None:
+    one, other = (Failures(FailureLog(tmp_path / "failures.jsonl")) for _ in range(2))
+    one.forget("jev", ("extract",))
+    other.add(Failure("jev", "extract", "away", datetime.now(UTC)))
+    assert set(one.latest()) == {"jev"}
+    one.forget("jev", ("embed",))  # who embeds well may extract badly
+    assert set(one.latest()) == {"jev"}
+    one.forget("jev", ("extract",))
+    assert one.latest() == {}

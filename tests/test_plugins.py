@@ -11,7 +11,8 @@ import pytest
 
 from memory_plane import Plugin, hookimpl
 from memory_plane.errors import PluginError
-from memory_plane.plugins import REMEMBERED, PluginManager
+from memory_plane.failures import REMEMBERED
+from memory_plane.plugins import PluginManager
 from memory_plane.settings import Settings
 from memory_plane.types import Classification, Extraction, Memory, Mention, Routing, View
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import traceback
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+REMEMBERED = 100
+"""At least so many failures are kept in a process, and at most twice as many: a hub runs for weeks."""
 KEPT = timedelta(days=7)
 """A failure older than this is forgotten: the plugin was probably mended."""
 
@@ -66,9 +68,10 @@ class FailureLog:
             finally:
                 os.close(file)
 
-    def mend(self, plugin: str) -> None:
-        """Note that a plugin does what it failed in before."""
-        if plugin in self.latest():
+    def mend(self, plugin: str, hooks: Collection[str]) -> None:
+        """Note that a plugin does what it failed in before, as far as that was one of these hooks."""
+        known = self.latest().get(plugin)
+        if known is not None and known.where in hooks:
             self.add(Failure(plugin, _MENDED, "", datetime.now(UTC)))
 
     def latest(self) -> dict[str, Failure]:
@@ -92,3 +95,36 @@ class FailureLog:
             if self.path.stat().st_size > _BYTES:
                 lines = self.path.read_bytes().splitlines(keepends=True)
                 self.path.write_bytes(b"".join(lines[len(lines) // 2 :]))
+
+
+class Failures:
+    """What went wrong in this process, and what each plugin failed in last in any, as far as there is a log."""
+
+    def __init__(self, journal: FailureLog | None = None) -> None:
+        self._journal = journal
+        self._all: list[Failure] = []
+        self._latest: dict[str, Failure] = {}
+
+    def __iter__(self) -> Iterator[Failure]:
+        return iter(self._all)
+
+    def add(self, failure: Failure) -> None:
+        """Remember a failure, in the log once for as long as it stays the same."""
+        before = self._latest.get(failure.plugin)
+        if self._journal and (before is None or (before.where, before.error) != (failure.where, failure.error)):
+            self._journal.add(failure)
+        if len(self._all) == 2 * REMEMBERED:
+            del self._all[:REMEMBERED]
+        self._all.append(failure)
+        self._latest[failure.plugin] = failure
+
+    def forget(self, plugin: str, hooks: Collection[str]) -> None:
+        """Tell nobody any more that a plugin failed in these hooks, whichever process saw it."""
+        if plugin in self._latest and self._latest[plugin].where in hooks:
+            del self._latest[plugin]
+        if self._journal:
+            self._journal.mend(plugin, hooks)
+
+    def latest(self) -> dict[str, Failure]:
+        """Return the latest failure of each plugin."""
+        return (self._journal.latest() if self._journal else {}) | self._latest

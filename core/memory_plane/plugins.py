@@ -18,7 +18,7 @@ import pluggy
 from memory_plane import answers
 from memory_plane.discovery import Offer, chosen, installed, missing
 from memory_plane.errors import PluginError
-from memory_plane.failures import Failure, FailureLog
+from memory_plane.failures import Failure, FailureLog, Failures
 from memory_plane.hookspecs import Hooks
 from memory_plane.plugin import (
     HOOKS,
@@ -58,9 +58,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Deferred", "Failure", "Plugin", "PluginInfo", "PluginManager", "hookimpl"]
 
-REMEMBERED = 100
-"""At least so many failures are kept, and at most twice as many: a hub runs for weeks."""
-
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
@@ -91,10 +88,7 @@ class PluginManager:
         self._plugins: dict[str, Plugin] = {}
         self._owners: dict[str, str] = {}
         self._hooks: dict[str, tuple[_Call, ...]] = dict.fromkeys(HOOKS, ())
-        self._failures: list[Failure] = []
-        self._latest: dict[str, Failure] = {}
-        self._sound: set[str] = set()
-        self._journal: FailureLog | None = None
+        self._failures = Failures()
         self._closed = False
 
     # --- from installed to ready ---------------------------------------------------------------------------------
@@ -105,7 +99,7 @@ class PluginManager:
         manager = cls(strict=_wants_strict() if strict is None else strict)
         manager._offers = installed()
         manager._disabled = frozenset(settings.plugins.disabled)
-        manager._journal = FailureLog(settings.home / "failures.jsonl")
+        manager._failures = Failures(FailureLog(settings.home / "failures.jsonl"))
         for name, error in missing(manager._offers, settings):
             manager._refuse(name, "choose", error)
         for name in chosen(manager._offers, settings):
@@ -246,7 +240,7 @@ class PluginManager:
             routing=ask("route", partial(answers.routing, agents=agents)),
         )
         if said != Deferred():  # who has nothing to say need not have asked
-            self._forget_failure(name)
+            self._failures.forget(name, ("extract", "classify", "route"))
         return said
 
     def render(self, snapshot: Snapshot) -> list[View]:
@@ -273,6 +267,8 @@ class PluginManager:
                     raise
                 return None
             if answer is not None:
+                if self._plugins[call.plugin].deferred:
+                    self._failures.forget(call.plugin, ("embed",))
                 return answer
         return None
 
@@ -310,7 +306,7 @@ class PluginManager:
         The failure is the latest that any process saw.
         """
         rest = sorted((self._offers.keys() | self._refused) - self._plugins.keys())
-        failures = (self._journal.latest() if self._journal else {}) | self._latest
+        failures = self._failures.latest()
         for name in self._plugins:  # what kept it from starting was mended, since it runs
             if name in failures and failures[name].where not in (*HOOKS, "close"):
                 del failures[name]
@@ -392,22 +388,9 @@ class PluginManager:
         except BaseException as error:
             raise self._failed(call.plugin, call.hook, error) from error
 
-    def _forget_failure(self, plugin: str) -> None:
-        self._latest.pop(plugin, None)
-        if self._journal and plugin not in self._sound:
-            self._journal.mend(plugin)
-        self._sound.add(plugin)
-
     def _failed(self, plugin: str, where: str, error: BaseException) -> PluginError:
         failure = Failure(plugin, where, told(error), datetime.now(UTC))
-        before = self._latest.get(plugin)
-        self._sound.discard(plugin)
-        if self._journal and (before is None or (before.where, before.error) != (where, failure.error)):
-            self._journal.add(failure)
-        if len(self._failures) == 2 * REMEMBERED:
-            del self._failures[:REMEMBERED]
-        self._failures.append(failure)
-        self._latest[plugin] = failure
+        self._failures.add(failure)
         log.warning("%s", failure, exc_info=error)
         return PluginError(str(failure))
 

@@ -73,6 +73,10 @@ def test_server_that_is_away_leaves_recall_with_words_and_is_told(make_llm: Make
     plane.post("Viktor works at Nexus Labs", agent="muse")
     assert [hit.snippet for hit in plane.recall("Nexus").hits]
     assert "answered 503" in str(plane.status().failures)
+    server.status = 200
+    again = make_llm(extractor="local", embeddings="embed-1")  # in another process
+    again.recall("Nexus")
+    assert again.status().failures == ()
 
 
 def test_what_is_sent_is_told(make_llm: MakePlane, server: Any) -> None:
