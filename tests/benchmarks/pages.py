@@ -23,11 +23,10 @@ from recall_size import Author, fill
 
 from memory_plane.plane import Plane
 from memory_plane.settings import Settings
-from memory_plane.testing.hub import HubProcess
 from memory_plane_local import embedding
 
 sys.path.append(str(Path(__file__).parents[1]))
-from browser.stage import browser, enter
+from browser.stage import browser, enter, serving
 
 TIMES = """async () => {
   const paint = await new Promise((found) => new PerformanceObserver((seen) => seen.getEntriesByName(
@@ -137,14 +136,12 @@ def main() -> int:
         for size in given.sizes:
             home = (given.keep or Path(folder)) / str(size)
             made(home, size, lambda: Author(words))
-            hub = HubProcess(home)
-            page = chromium.new_page(base_url=hub.url, viewport={"width": 1280, "height": 800})
-            enter(page, hub)
-            for name, path in pages(size).items():
-                painted, ready = measured(page, path, given.times)
-                table.setdefault(name, []).append(f"{painted:.0f} / {ready:.0f}")
-            page.context.close()
-            hub.stop()
+            with serving(home) as hub, chromium.new_context(base_url=hub.url) as context:
+                page = context.new_page()
+                enter(page, hub)
+                for name, path in pages(size).items():
+                    painted, ready = measured(page, path, given.times)
+                    table.setdefault(name, []).append(f"{painted:.0f} / {ready:.0f}")
     print("| page | " + " | ".join(f"{size:,}" for size in given.sizes) + " |")
     print("|---" * (len(given.sizes) + 1) + "|")
     for name, cells in table.items():

@@ -8,7 +8,7 @@ from shutil import copy
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, StorageState
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, StorageState, expect
 
 from memory_plane.settings import Settings
 from memory_plane.testing import _clean_environment
@@ -18,6 +18,10 @@ from . import stage
 
 if TYPE_CHECKING:
     from memory_plane.client import Client
+
+PATIENCE = 10_000
+"""Milliseconds that a page may take for one step, on a machine that has other work."""
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -74,7 +78,7 @@ def context(
     def open_(**options: Any) -> BrowserContext:
         given = {"base_url": hub.url, "storage_state": signed_in_state, "viewport": {"width": 1280, "height": 800}}
         opened.append(chromium.new_context(**{**given, **options}))
-        opened[-1].set_default_timeout(5000)
+        opened[-1].set_default_timeout(PATIENCE)
         opened[-1].on("page", listen)
         return opened[-1]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from shutil import copy
 from threading import Thread
 
 import pytest
@@ -13,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, StorageState, expect
 from memory_plane.client import Client
 from memory_plane.testing.hub import HubProcess
 
-from .stage import enter, said_by
+from .stage import enter, said_by, serving
 
 
 @pytest.fixture
@@ -84,13 +85,10 @@ def test_a_page_of_another_port_changes_nothing(
 
 
 def test_a_new_token_ends_the_session(chromium: Browser, tmp_path: Path, empty_database: Path) -> None:
-    hub = HubProcess(tmp_path / "home", database=empty_database)
-    try:
-        with chromium.new_context(base_url=hub.url) as context:
-            page = context.new_page()
-            enter(page, hub)
-            said_by(hub, "token", "--renew")
-            page.goto("/")
-            expect(page.get_by_text("This browser is not signed in")).to_be_visible()
-    finally:
-        hub.stop()
+    copy(empty_database, tmp_path / "memory.db")
+    with serving(tmp_path) as hub, chromium.new_context(base_url=hub.url) as context:
+        page = context.new_page()
+        enter(page, hub)
+        said_by(hub, "token", "--renew")
+        page.goto("/")
+        expect(page.get_by_text("This browser is not signed in")).to_be_visible()

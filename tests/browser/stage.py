@@ -36,9 +36,7 @@ def browser() -> Iterator[Browser]:
     # Its sandbox does not work for root, who runs the tests in a container.
     flags = [*FLAGS, *(("--no-sandbox",) if sys.platform != "win32" and os.geteuid() == 0 else ())]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=flags)
-        yield browser
-        browser.close()
+        yield playwright.chromium.launch(executable_path=path, args=flags)  # it ends with the driver
 
 
 @contextmanager
@@ -46,9 +44,18 @@ def morning(home: Path) -> Iterator[HubProcess]:
     """Run the hub of a memory that five agents write."""
     with Plane(Settings.load(home=home, synchronous="normal")) as plane:
         tell(plane, datetime.now(UTC))
+    with serving(home) as hub:
+        yield hub
+
+
+@contextmanager
+def serving(home: Path) -> Iterator[HubProcess]:
+    """Run the hub of a home."""
     hub = HubProcess(home)
-    yield hub
-    hub.stop()
+    try:
+        yield hub
+    finally:
+        hub.stop()
 
 
 def said_by(hub: HubProcess, *words: str) -> str:

@@ -131,7 +131,9 @@ def _looked(plane: Plane, given: Mapping[str, str], zone: tzinfo | None) -> Seen
     trail = _trail(plane, given, wanted)
     with plane.database.reading() as connection:
         read = Neighbourhood(connection, wanted)
-        shown = neighbourhood.rows(connection, [*_ids(given.get("nodes", "")), *_along(trail)])[:MOST]
+        along = _along(trail)
+        # What is shown stays in its place, or who is at a node by keyboard would lose it.
+        shown = neighbourhood.rows(connection, [*_ids(given.get("nodes", ""))[: MOST - len(along)], *along])
         if "nodes" not in given:
             shown = _begun(connection, read, shown, given.get("about", ""))
         for node in neighbourhood.rows(connection, _ids(given.get("open", ""))):
