@@ -54,6 +54,16 @@ def test_node_is_shown_with_edges_items_facts_and_mentions(memory: Plane, browse
     assert f"/graph?about={rob.id}" in page
 
 
+def test_edges_that_ended_stand_apart(memory: Plane, browser: TestClient) -> None:
+    told(memory, "Bob Ray uses Rust.", "Bob Ray works at Globex.", "Bob Ray no longer uses Rust.")
+    page = browser.get(f"/nodes/{node(memory, 'Bob Ray').id}").text
+    now, _, ended = page.partition('id="ended"')
+    assert "Globex" in now
+    assert ">Rust<" not in now
+    assert ">Rust<" in ended.partition("</details>")[0]
+    assert "until" in ended
+
+
 def test_node_is_found_by_slug_and_by_name(memory: Plane, browser: TestClient) -> None:
     told(memory, "Rob Smith works at Acme.")
     for name in ("node:person:rob-smith", "Rob Smith", "rob smith"):

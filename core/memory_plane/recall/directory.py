@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, or_, select, union_all
+from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select, union_all
 
 from memory_plane import models
 from memory_plane.errors import Refused
@@ -60,13 +61,23 @@ def most_linked(connection: Connection, kind: str | None, limit: int) -> Listed:
 
 def edges_of(connection: Connection, node: int, now: datetime, limit: int) -> tuple[Edge, ...]:
     """Return edges of a node that hold now, the most probable of `LATELY` each way first: a hub has very many."""
-    ends = (select(_edges.c.key).where(end == node).limit(LATELY) for end in (_edges.c.source, _edges.c.target))
-    looked = union_all(*(select(one.subquery()) for one in ends))
-    chosen = select(_edges).where(_edges.c.key.in_(looked), holding.MAY_HOLD)
+    chosen = _looked_at(node).where(holding.MAY_HOLD)
     best = chosen.order_by(_edges.c.probability.desc(), _edges.c.known_since.desc(), _edges.c.key.desc())
     then = Then.of(now)
     rows = connection.execute(best.limit(limit + SPARE), then.given)
     return graph.as_edges(connection, list(islice(holding.held(connection, rows, then), limit)), now)
+
+
+def ended_of(connection: Connection, node: int, now: datetime, limit: int) -> tuple[Edge, ...]:
+    """Return edges of a node that have ended, as `edges_of` does, those that ended last first."""
+    chosen = _looked_at(node).where(_edges.c.valid_until <= now)
+    last = chosen.order_by(_edges.c.valid_until.desc(), _edges.c.key.desc()).limit(limit)
+    return graph.as_edges(connection, connection.execute(last).all(), now)
+
+
+def _looked_at(node: int) -> Select[Any]:
+    ends = (select(_edges.c.key).where(end == node).limit(LATELY) for end in (_edges.c.source, _edges.c.target))
+    return select(_edges).where(_edges.c.key.in_(union_all(*(select(one.subquery()) for one in ends))))
 
 
 def _behind(connection: Connection, kind: str | None, id: str) -> ColumnElement[bool]:

@@ -73,6 +73,7 @@ def _shown(plane: Plane, node: Node, given: Mapping[str, str]) -> dict[str, Any]
             "total": graph.mentions(connection, keys[0]),
             "relations": _by_relation(edges[:ENTRIES], node),
             "more_edges": len(edges) > ENTRIES,
+            "ended": directory.ended_of(connection, keys[0], now, MENTIONS),
             "items": state.items_of(connection, now, names, ENTRIES),
             "facts": _facts(connection, names),
             "said": said.thoughts,
