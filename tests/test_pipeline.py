@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memory_plane import Plane, Plugin, hookimpl
+from memory_plane import Plane, Plugin, hookimpl, pipeline
 from memory_plane.errors import ModelUnavailable, PluginError
 from memory_plane.failures import FailureLog
 from memory_plane.pipeline import FIRST_RETRY, MAX_TRIES, PATIENCE
@@ -138,6 +138,19 @@ def test_deferred_plugin_answers_after_the_write(make_plane: MakePlane) -> None:
     assert plane.status().waiting == 0
     assert len(plane.graph().edges) == 1
     assert plane.ingest().enriched == 0
+
+
+def test_slow_plugin_is_left_alone_for_a_while_so_that_its_answers_are_shown(
+    make_plane: MakePlane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = SlowPlugin()
+    plane = make_plane(plugin)
+    for name in ("Ann", "Bob", "Cid"):
+        plane.post(f"{name} is here", agent="muse")
+    with monkeypatch.context() as slow:
+        slow.setattr(pipeline, "monotonic", lambda: plugin.asked * 0.6 * pipeline.SHIFT)
+        assert (plane.ingest().enriched, plane.status().waiting) == (2, 1)
+    assert (plane.ingest().enriched, plane.status().waiting) == (1, 0)
 
 
 def test_deferred_plugin_is_asked_again_later_and_later_and_then_no_more(make_plane: MakePlane) -> None:

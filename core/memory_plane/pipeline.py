@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import reduce
-from itertools import islice
+from itertools import islice, takewhile
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
@@ -42,6 +43,8 @@ ATTEMPTS = 4
 LEFT = 20
 """How many memories that a crash left without enrichment are taken up by the first write of the next process."""
 FIRST_RETRY = timedelta(seconds=30)
+SHIFT = 30.0
+"""After so many seconds of asking deferred plugins no further question is begun: what they said is to be shown."""
 
 
 class _TakenBack(Exception):
@@ -229,11 +232,16 @@ class Pipeline:
             self._enrich_again(seq, tries, now)
 
     def work(self, now: datetime, limit: int = 100) -> int:
-        """Ask the deferred plugins about what waits for them, and finish what a crash cut short; count the answers."""
+        """Ask the deferred plugins about what waits for them, and finish what a crash cut short; count the answers.
+
+        The rest of what a slow one would take too long for is left for the next call.
+        """
+        end = monotonic() + SHIFT
         self._resting = {plugin: until for plugin, until in self._resting.items() if until > now}
         with self._database.reading() as connection:
             entries = enrichment.due(connection, now, limit, but=self._resting)
-        return sum(self._defer(*entry, now) for entry in entries if entry[0] not in self._resting)
+        shift = takewhile(lambda _: monotonic() < end, entries)
+        return sum(self._defer(*entry, now) for entry in shift if entry[0] not in self._resting)
 
     def inquiries(self, limit: int) -> list[Inquiry]:
         """Return what a deferred plugin would be asked about the newest memories, the newest first."""
