@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -119,14 +120,33 @@ def test_filters_leave_out_what_does_not_fit(
 
 
 def test_who_told_an_edge_is_known_by_its_evidence(make_plane: MakePlane, signed_in: SignIn) -> None:
-    from memory_plane_local import LocalPlugin
-
-    plane = make_plane(LocalPlugin(LocalPlugin.settings_model()))
+    plane = make_plane("local")
     plane.post("Ann Lee works at Acme.", agent="muse")
     plane.post("Bob Ray works at Acme.", agent="grok")
     found = signed_in(plane).get("/graph/data", params={"about": "Acme", "agent": "grok"}).json()
     assert {node["name"] for node in found["nodes"]} == {"Acme", "Bob Ray"}
     assert found["edges"][0]["evidence"]
+
+
+def test_a_day_shows_what_was_known_then(make_plane: MakePlane, signed_in: SignIn) -> None:
+    plane = make_plane("local")
+    for day, text in (
+        (1, "Ann Lee works at Acme."),
+        (10, "Bob Ray works at Acme."),
+        (20, "Ann Lee left Acme."),
+        (25, "Bob Ray works at Acme."),
+    ):
+        plane.post(text, agent="muse", created_at=datetime(2026, 1, day, 12, tzinfo=UTC))
+    browser = signed_in(plane)
+
+    def people(as_of: str) -> set[str]:
+        found = browser.get("/graph/data", params={"about": "Acme", "as_of": as_of, "relation": "WORKS_AT"}).json()
+        return {node["name"] for node in found["nodes"]} - {"Acme"}
+
+    assert people("2026-01-05") == {"Ann Lee"}
+    assert people("2026-01-15") == {"Ann Lee", "Bob Ray"}
+    assert people("2026-01-22") == {"Bob Ray"}
+    assert people("") == {"Bob Ray"}
 
 
 def test_a_way_between_two_is_shown_with_its_sentence(plane: Plane, browser: TestClient, ask: Ask) -> None:
