@@ -16,7 +16,7 @@ RUN_STAMP := $(VENV)/run.$(HERE).stamp
 DEV_STAMP := $(VENV)/dev.$(HERE).stamp
 ARGS ?=
 
-.PHONY: help run dev test drill check format clients test-clients npm assets test-browser screenshots bench constraints clean
+.PHONY: help run dev test drill check format clients test-clients npm assets chromium test-browser screenshots bench constraints clean
 .DELETE_ON_ERROR:
 
 help:
@@ -77,17 +77,17 @@ clients: $(DEV_STAMP) npm
 	touch .clients/installed
 
 BROWSER_TESTS := door pages graph hostile reach
-test-browser screenshots: $(DEV_STAMP)
+chromium: $(DEV_STAMP)
 	@which chromium chromium-browser google-chrome 2>/dev/null | grep -q . \
 		|| { echo "a browser is missing; on Debian: apt-get install --no-install-recommends chromium fonts-dejavu-core"; exit 1; }
 
-test-browser: npm
+test-browser: chromium npm
 	mkdir -p .clients/browser
 	cp tests/browser/package.json .clients/browser/
 	npm install --prefix .clients/browser --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
 	$(PY) -m pytest $(BROWSER_TESTS:%=tests/browser/%.py) $(ARGS)
 
-screenshots:
+screenshots: chromium
 	$(PY) -m tests.browser.screenshots
 
 ASSETS := core/memory_plane/surfaces/web/assets/vendor
