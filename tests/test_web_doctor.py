@@ -152,7 +152,7 @@ def test_slow_look_does_not_hold_the_page(plane: Plane, signed_in: SignIn, monke
     browser = signed_in(plane)
     page = browser.get("/doctor").text
     assert "Looking…" in page
-    assert 'http-equiv="refresh"' in page
+    assert 'hx-trigger="every 2s"' in page
     end.set()
     monkeypatch.setattr(PAGE, "PATIENCE", 60)
     page = browser.get("/doctor").text
