@@ -92,6 +92,12 @@ def test_a_hub_with_more_edges_than_are_read_says_so(plane: Plane, browser: Test
     assert hub["hidden"] < 1000
 
 
+def test_of_a_hub_those_of_one_relation_are_found(plane: Plane, browser: TestClient) -> None:
+    draw(plane, [(1, "KNOWS", spoke) for spoke in range(202, 3202)] + [(1, "USES", 7), (8, "USES", 1)])
+    answer = browser.get("/graph/data", params={"about": "Node 1", "relation": "USES"}).json()
+    assert set(ids(answer)) == {id_of(number) for number in (1, 7, 8)}
+
+
 def test_without_a_name_it_begins_with_what_is_newest(browser: TestClient) -> None:
     answer = browser.get("/graph/data").json()
     assert ids(answer)[0] == id_of(1)

@@ -127,7 +127,8 @@ class Neighbourhood:
 
     def _along(self, node: int, here: Column[Any], there: Column[Any]) -> Select[Any]:
         """Select the edges of a node at one of their ends that may count, and where they lead."""
-        looked = select(_edges.c.key).where(here == node).limit(LOOKED_AT)
+        # The relation stands in the index, so that of a hub too those of one are found.
+        looked = select(_edges.c.key).where(here == node, *self._relation).limit(LOOKED_AT)
         chosen = select(there.label("there"), _edges.c.key, _edges.c.probability, holding.LATER.label("later"))
         chosen = chosen.where(_edges.c.key.in_(looked), *self._conditions).limit(WIDEST)
         if self._wanted.types:
@@ -138,13 +139,16 @@ class Neighbourhood:
     def _conditions(self) -> list[ColumnElement[bool]]:
         wanted = self._wanted
         conditions: list[ColumnElement[bool]] = [holding.MAY_HOLD, _edges.c.probability >= wanted.least]
-        if wanted.relation is not None:
-            conditions.append(_edges.c.relation == wanted.relation)
+        conditions += self._relation
         if wanted.agent is not None:
             tellers = select(_log.c.agent).join(_evidence, _evidence.c.seq == _log.c.seq)
             newest = tellers.where(_evidence.c.edge == _edges.c.key).order_by(_evidence.c.at.desc()).limit(WORDS)
             conditions.append(literal(wanted.agent).in_(newest.correlate(_edges)))
         return conditions
+
+    @property
+    def _relation(self) -> list[ColumnElement[bool]]:
+        return [] if self._wanted.relation is None else [_edges.c.relation == self._wanted.relation]
 
     def _held(self, edge: int) -> bool:
         row = self._connection.execute(select(_edges).where(_edges.c.key == edge)).one()
