@@ -84,6 +84,14 @@ def test_first_name_after_the_whole_one_is_the_same_person_for_a_day_unless_ther
     assert not joined(rob, replace(smith, same_agent=False))
 
 
+def test_short_name_of_the_same_agent_on_the_same_day_joins_with_one_they_share() -> None:
+    tom = mention("Tom Gray")
+    known = candidate(tom, "Thomas Gray", name_score=0.8, shared_neighbours=1, same_agent=True, last_seen=WRITTEN)
+    assert joined(tom, known)
+    assert not joined(tom, replace(known, shared_neighbours=0))
+    assert not joined(tom, replace(known, same_agent=False))
+
+
 @pytest.mark.parametrize(
     ("text", "same"),
     [("Rob works at Globex", False), ("Rob now works at Globex", True), ("Rob joined Globex", True)],
