@@ -27,7 +27,8 @@ SERVER = "memory-plane"
 
 INSTRUCTIONS = """\
 Memory Plane is the memory that this user's AI agents share. Others read what you write, and you what they write.
-- At the start of a session call memory_get_pulse; before asking the user for context call memory_recall.
+- At the start of a session call memory_get_pulse; before asking the user for context call memory_recall, or memory_ask
+  where a plain question has a short answer: who works where, what is open, when something was.
 - Post milestones, decisions, questions, commitments and handoffs with memory_post_thought as they happen: one point
   each, with full names of people and projects. Keep durable truths with memory_upsert_fact.
 - Close what is done with memory_resolve_item; hand it over or put it off with memory_correct.
