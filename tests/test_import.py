@@ -369,6 +369,12 @@ def test_what_never_ends_is_refused_at_its_first_line(
     assert list(home.glob(".import-*")) == []
 
 
+def test_empty_source_is_not_the_folder_in_which_it_runs(home: Path) -> None:
+    refused = invoke("import", "")
+    assert refused.exit_code == 2
+    assert "SOURCE is empty" in refused.stderr
+
+
 @pytest.mark.parametrize("name", ["missing.jsonl", "folder"])
 def test_file_that_cannot_be_read_is_one_line(home: Path, name: str) -> None:
     (home / "folder").mkdir()

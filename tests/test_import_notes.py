@@ -13,11 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_plane import Plane
+from memory_plane.copies import COPY_MARK
 from memory_plane.importers import markdown
 from memory_plane.types import Operation
 
 LaidOut = Callable[[Path, Mapping[str, Any]], Path]
 Zipped = Callable[..., Path]
+MakePlane = Callable[..., Plane]
 Read = Callable[..., dict[str, tuple[Operation, ...] | str]]
 
 CHANGED = datetime(2026, 11, 3, 10, tzinfo=UTC)
@@ -169,6 +172,27 @@ def test_property_holds_from_when_the_note_was_changed_whatever_its_day(
 )
 def test_note_that_is_none_is_skipped(tmp_path: Path, content: bytes, reason: str, note: Callable[..., Any]) -> None:
     assert note(tmp_path, content) == reason
+
+
+def test_pages_of_ours_are_no_words_of_the_person(make_plane: MakePlane, tmp_path: Path, notes: Read) -> None:
+    plane = make_plane()
+    plane.post("I'll send you the deck by Friday", agent="muse", kind="commitment", origin="external", to="grok")
+    plane.fact("Ann", "city", "Bern", agent="muse", origin="external")
+    for name in ("PULSE.md", "SHARED_MEMORY.md", "brief/grok.md"):
+        page = plane.page(name)
+        assert "external" in page or name == "brief/grok.md"
+        (tmp_path / Path(name).name).write_text(page, "utf-8")
+        (tmp_path / f"copy of {Path(name).name}").write_text(f"{COPY_MARK}\n{page}", "utf-8")
+    read = notes(tmp_path)
+    assert len(read) == 6
+    assert set(read.values()) == {"it is a page of Memory Plane"}
+
+
+def test_what_we_wrote_into_a_note_is_left_out_of_it(tmp_path: Path, note: Callable[..., Any]) -> None:
+    ours = "<!-- memory-plane: begin -->\nCall memory_get_pulse.\n<!-- memory-plane: end -->"
+    quoted = "- 2026-11-30 13:34 · muse · commitment · ⟨external⟩ “I'll send you the deck”"
+    made = note(tmp_path, f"Never deploy on Fridays.\n\n{ours}\n\n{quoted}\n")
+    assert texts(made) == ["Ann:\n\nNever deploy on Fridays."]
 
 
 def test_note_of_windows_is_read(tmp_path: Path, note: Callable[..., Any]) -> None:

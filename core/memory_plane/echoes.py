@@ -31,6 +31,8 @@ _JUST_NOW = timedelta(hours=1)
 _TELLER = re.compile(r"\s*(?:\([^()]{1,60}\)|[-–—] [^-–—]{1,60})[.!]?\s*$")
 """What an agent puts after another one's words to say whose they are: `(codex)`, `— codex, at 08:20`."""
 _TITLE = re.compile(rf"[>\s]*(?:#+ )?.{{1,200}}: {NOTICE}[.:]?\s*")
+_TITLE_MOST = 300
+"""The longest title of a page, in characters."""
 _NOTHING = re.compile(r"Nothing new for [\w.-]{1,64}\.")
 _HEADING = re.compile(r"#+ (?:Open for you|From the others|What the others do|Focus|Open items|Recent|Graph)\b")
 _PAGE_LINE = re.compile(
@@ -55,6 +57,11 @@ def without_ours(text: str) -> str:
     if NOTICE in text or " · " in text or "Nothing new for " in text:
         text = "".join(_lines_of_others(text))
     return text
+
+
+def is_page(text: str) -> bool:
+    """Tell whether a text is one of our pages."""
+    return _TITLE.fullmatch(text.lstrip()[:_TITLE_MOST].partition("\n")[0].strip()) is not None
 
 
 def news(batch: Sequence[Operation], heard: Sequence[Thought]) -> list[Operation]:

@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
+from memory_plane.copies import COPY_MARK
+from memory_plane.echoes import is_page, without_ours
 from memory_plane.importers.files import Files
 from memory_plane.importers.graph_facts import key_of
 from memory_plane.importers.item import Entry, Kind, Skipped, fact, short, thought
@@ -68,7 +70,10 @@ def _templates(files: Files) -> str:
 
 
 def _operations(files: Files, name: str, zone: tzinfo | None) -> tuple[Operation, ...]:
-    properties, text = _parts(_read(files, name))
+    whole = _read(files, name)
+    if whole.startswith(COPY_MARK) or is_page(whole):  # what others said would be taken for the person's own words
+        raise Skipped("it is a page of Memory Plane")
+    properties, text = _parts(without_ours(whole))
     title, changed = PurePosixPath(name).stem, files.changed(name)
     at = _written(title, properties, zone) or changed
     made = [

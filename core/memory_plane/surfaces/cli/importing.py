@@ -63,6 +63,8 @@ def import_(session: Session, source: str, kind: str | None, as_json: bool, **wa
 
     session.settings  # noqa: B018 - before anything is read
     path = Path(source).expanduser()
+    if not source:  # as of a variable that is not set: it would be the whole folder in which the command runs
+        raise click.UsageError("SOURCE is empty; name a file or folder, . for this one", click.get_current_context())
     if source != "-" and not path.exists():
         raise click.ClickException(f"{source!r} does not exist")
     if source == "-" or not (path.is_file() or path.is_dir()):
