@@ -84,13 +84,13 @@ def read(plane: Plane, writer: str, text: str) -> tuple[set[str], set[str]]:
     agent, origin = ("user", "user") if writer == "me" else (writer, "agent")
     plane.post(text, agent=agent, origin=origin, created_at=WRITTEN)
     edges = {
-        f"{_bare(edge.source.name)} {edge.relation} {_bare(edge.target.name)}".lower()
+        f"{_bare(edge.source.name.lower())} {edge.relation.lower()} {_bare(edge.target.name.lower())}"
         for edge in plane.graph(as_of=WRITTEN).edges
         if edge.relation != "COMMITTED_TO"
     }
     items = set()
     for item in plane.items():
-        thing = "" if item.kind in TEXTS else _bare(item.text)
+        thing = "" if item.kind in TEXTS else _bare(item.text.lower())
         owner = "" if item.kind in TEXTS else item.owner or ""
         due = str(item.due_at.date()) if item.due_at else ""
         items.add("|".join((item.kind, thing, owner, item.to or "", due)).lower())

@@ -40,7 +40,7 @@ def names(text: str) -> dict[str, str]:
 
 
 def plain(name: str) -> str:
-    low = name.casefold()
+    low = name.casefold().removeprefix("project ").removeprefix("team ")
     return next((low.removeprefix(article) for article in ARTICLES if low.startswith(article)), low)
 
 

@@ -114,3 +114,89 @@ def test_former_employer_may_stand_beside_a_name() -> None:
         "Wei Zhang PREVIOUSLY_WORKED_AT Tencent",
         "Wei Zhang WORKS_AT Kimi",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "to"),
+    [
+        ("Handed the deploy over to Codex.", "Codex"),
+        ("Tests are green, passing this on to Muse.", "Muse"),
+        ("Assigned the ticket to Codex.", "Codex"),
+        ("over to you, Grok: the numbers need a second look", "Grok"),
+        ("Gemini, your turn.", "Gemini"),
+        ("@codex please take the deploy", "codex"),
+    ],
+)
+def test_work_that_is_passed_on_is_a_handoff(text: str, to: str) -> None:
+    (item,) = found(text).items
+    assert (item.kind, item.to) == ("handoff", to)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I didn't hand it over to Codex.",
+        "Handed the keys to Sam yesterday.",
+        "He passed the ball to Leo.",
+        "Ana handed the shop over to Magnus in May.",
+        "I passed your message on to Claude's team.",
+        "Handed in my thesis!",
+    ],
+)
+def test_what_is_merely_given_is_no_handoff(text: str) -> None:
+    assert found(text).items == ()
+
+
+def test_promised_thing_ends_where_its_time_begins() -> None:
+    (item,) = found("Nadia will send us the term sheet next week.").items
+    assert item.object == "term sheet"
+
+
+def test_somebody_is_got_something() -> None:
+    (item,) = found("I'll get Dana the signed lease by Thursday.").items
+    assert (item.object, item.to) == ("signed lease", "Dana")
+    assert found("Rob will get a raise in May.").items == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("The Falcon project is blocked by the export license.", {"Falcon BLOCKED_BY export license"}),
+        ("Project Falcon is led by Ingrid Solberg.", {"Ingrid Solberg LEADS Falcon"}),
+        ("Team Orion uses Linear.", {"Orion USES Linear"}),
+        ("The Orion team uses Linear.", {"Orion USES Linear"}),
+        ("The Compiler team uses Linear.", {"Compiler team USES Linear"}),
+        ("The Zebra's founder is Rob Chen.", {"Rob Chen FOUNDER_OF The Zebra"}),
+    ],
+)
+def test_words_that_only_say_what_a_thing_is_are_no_part_of_its_name(text: str, claims: set[str]) -> None:
+    assert held(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("atlas depends on redis", {"atlas DEPENDS_ON redis"}),
+        ("zephyr is written in rust", {"zephyr BUILT_IN rust"}),
+        ("everyone uses slack", set()),
+        ("mum needs python lessons", set()),
+        ("lunch depends on the weather", set()),
+    ],
+)
+def test_small_word_before_a_technical_verb_is_a_thing(text: str, claims: set[str]) -> None:
+    assert held(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Sam owns the onboarding flow.", {"Sam OWNS onboarding flow"}),
+        ("Kai, who runs data at Figma, sent the numbers.", {"Kai WORKS_AT Figma"}),
+        ("Ines heads design at Kakao.", {"Ines WORKS_AT Kakao"}),
+        ("Yusuf is on the parser.", {"Yusuf WORKING_ON parser"}),
+        ("Rafael Ortiz, formerly at Initech, is our new CFO.",
+         {"Rafael Ortiz PREVIOUSLY_WORKED_AT Initech", "Rafael Ortiz HAS_ROLE CFO"}),
+    ],
+)  # fmt: skip
+def test_people_and_what_they_have_in_charge(text: str, claims: set[str]) -> None:
+    assert held(text) == claims

@@ -91,6 +91,8 @@ def _purpose(reader: Reader, clause: Clause, at: int) -> tuple[list[Name], int]:
     if target.kind not in (NAME, NOUN, WORD):
         return [], at
     names, after, _ = reader.objects(clause, at + 1)
+    if not names and target.kind == NAME:  # "Quill's config parsing" is a matter of Quill's
+        names, after = target.names, at + 2
     if target.kind == WORD or not names or not all(_can_use(target, name) for name in names):
         return [], at + 2
     return names, after

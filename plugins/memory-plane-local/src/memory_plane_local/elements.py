@@ -10,7 +10,7 @@ from memory_plane_local.lexicon import common_nouns, is_common, roles, titles
 from memory_plane_local.name import THING, Name
 from memory_plane_local.sentences import Sentence
 from memory_plane_local.tables import cues, words
-from memory_plane_local.verbs import forms
+from memory_plane_local.verbs import BASE, forms
 
 NAME, NOUN, VERB, ROLE, PRONOUN, WORD, MARK = "name", "noun", "verb", "role", "pronoun", "word", "mark"
 _PRONOUNS = {
@@ -98,7 +98,20 @@ class _Builder:
         end = last if last > 0 else end
         if self._is_name(at, end) or (end == at + 1 and _stands_for(self.tokens[at].low) and self._after_article()):
             return 0
+        if called := self._called(at, end):
+            return self._add(Element(NAME, called.text, at, end, [called]))
         return self._add(Element(NOUN, self.tokens[end - 1].low, at, end, [self._phrase(at, end)]))
+
+    def _called(self, at: int, end: int) -> Name | None:
+        """The name in "the Falcon project" and "the Orion team", which are Falcon and Orion."""
+        name, noun = self.names.get(at), self.tokens[end - 1].low
+        if name is None or name.span[1] != end - 1 or noun not in cues("calls_before") or _is_field(name.text):
+            return None
+        kind = common_nouns()[noun]
+        if name.options[:1] not in ((), (kind,)):
+            return None
+        name.options, name.weak = (kind,), False
+        return name
 
     def _is_name(self, at: int, end: int) -> bool:
         name = self.names.get(at)
@@ -114,6 +127,8 @@ class _Builder:
         if name is not None:
             return 0 if name.options[:1] in (("Person",), ("Place",), ("Language",), ("Agent",)) else name.span[1] - at
         token = self.tokens[at]
+        if token.low in cues("coming") and at + 1 < len(self.tokens) and self.tokens[at + 1].low in cues("dated"):
+            return 0
         if token.shape in ("mark", "link") or token.low in words("function.txt") or token.low in words("adverbs.txt"):
             return 0
         if token.low in words("calendar.txt") and not token.low[-1].isdigit():
@@ -201,12 +216,19 @@ class _Builder:
         if self._after_article() and self.tokens[at].low not in ("be", "is", "are"):
             return 0
         group = helpers(self.tokens, at, self._named)
-        if group is None:
+        if group is None or (group.bare and group.opening == BASE and self._named_by(at)):
             return 0
         element = Element(VERB, group.lemma, at, group.end, flags=group.flags, form=group.form, title=group.word)
         element.passive, element.bare, element.opening = group.passive, group.bare, group.opening
         element.first = self.tokens[at].low
         return self._add(element)
+
+    def _named_by(self, at: int) -> bool:
+        """Whether what stands before makes a bare verb a noun: "for design", "heads design"."""
+        last = self.found[-1] if self.found else None
+        if last is None or last.end != at:
+            return False
+        return last.low in ("for", "of", "about") or (last.kind == VERB and last.low in cues("heading"))
 
     def _named(self, at: int) -> bool:
         return at in self.names
@@ -244,6 +266,12 @@ class _Builder:
             return False
         after = self.tokens[at + 1].low
         return self.found[-1].kind in (NAME, NOUN) and (after in forms() or after in ("is", "are", "will"))
+
+
+def _is_field(name: str) -> bool:
+    """Whether a name is that of a field, without which "team" or "service" says nothing: SRE, Compiler, Onboarding."""
+    low = name.lower()
+    return is_common(low) or name.isupper() or low in words("fields.txt") or low.endswith(tuple(cues("field_ending")))
 
 
 def _stands_for(low: str) -> str:

@@ -17,6 +17,7 @@ from memory_plane_local.tables import rows
 from memory_plane_local.verbs import Row, phrases
 
 _SLOTS = frozenset({"S", "O", "P", "X"})
+_EMPLOYER = ("Organization",)
 _STATES = frozenset({"USES", "WORKS_AT", "MEMBER_OF", "LOCATED_IN", "DEPENDS_ON"})
 
 
@@ -145,8 +146,8 @@ def _matches(reader: Reader, clause: Clause, element: Element, atom: Atom, bound
 
 
 def _fits(name: Name, atom: Atom) -> bool:
-    """Patterns are stricter than verbs: no type is stretched."""
-    if not name.options:
+    """Patterns are stricter than verbs: no type is stretched, but for the firm that is known by its product."""
+    if not name.options or (atom.types == _EMPLOYER and not atom.known):
         return not atom.known and fit(name, atom.types) is not None
     return name.options[0] in atom.types
 

@@ -11,12 +11,14 @@ from memory_plane_local.clauses import Clause
 from memory_plane_local.dates import due_date
 from memory_plane_local.drafts import Draft, fit, polarity
 from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, VERB, Element
-from memory_plane_local.guards import FUTURE
+from memory_plane_local.guards import FUTURE, PAST_TENSE
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.subjects import governing
-from memory_plane_local.tables import cues, words
+from memory_plane_local.tables import cues, rows, words
 
+_REACH = 10
+"""Words at the beginning of a sentence in which somebody is told that it is their turn."""
 _STRENGTH = {"promise": 0.93, "agree": 0.85, "commit": 0.92, "owe": 0.88, "pledge": 0.9}
 
 
@@ -56,7 +58,7 @@ def read_promise(reader: Reader, clause: Clause, at: int, written: datetime) -> 
 def _undertaken(reader: Reader, clause: Clause, at: int, written: datetime) -> bool:
     """Whether "will" and "need to" oblige: said by the writer, or of a person who gives something or has a date."""
     element = clause.elements[at]
-    if element.low in cues("idle") or element.passive or clause.flags:
+    if (element.low in cues("idle") and not _gets(clause, at)) or element.passive or clause.flags:
         return False
     said = {token.low for token in clause.sentence.tokens[element.begin : element.end]}
     subject = reader.subject(clause, at)[0]
@@ -66,6 +68,13 @@ def _undertaken(reader: Reader, clause: Clause, at: int, written: datetime) -> b
         return mine or (named and element.low in words("giving.txt") and bool(subject))
     needed = said & {"need", "needs", "must"} or {"have", "to"} <= said or {"has", "to"} <= said
     return bool(needed) and bool(subject) and due_date(clause.sentence.tokens[element.end :], written) is not None
+
+
+def _gets(clause: Clause, at: int) -> bool:
+    """Whether somebody is got something: "get Dana the lease"."""
+    after = clause.elements[at + 1 : at + 3]
+    told = len(after) == 2 and after[0].kind in (NAME, PRONOUN) and after[1].kind in (NAME, NOUN)
+    return told and clause.elements[at].low == "get"
 
 
 def _deal(reader: Reader, clause: Clause, at: int, *, promised: bool) -> _Deal:
@@ -197,12 +206,46 @@ def _vocative(clause: Clause) -> str | None:
 
 
 def _handed(clause: Clause) -> str | None:
-    """Who takes over: "handing this over to Muse", "passing it to Grok"."""
-    elements = clause.elements
-    for at, element in enumerate(elements):
-        if element.kind == VERB and element.low == "hand" and not element.flags and not clause.flags:
-            chunk = [other for other in elements[at : at + 10] if other.low != "@"]
-            for before, after in pairwise(chunk):
-                if before.low == "to" and after.kind == NAME:
-                    return after.names[0].text
+    """Who takes over: "handing this over to Muse", "passing it to Grok", "over to you, Codex"."""
+    for at, element in enumerate(clause.elements):
+        if clause.flags or element.kind != VERB or element.low not in cues("parting") or element.flags & ~PAST_TENSE:
+            continue
+        said = at == 0 or clause.elements[at - 1].kind in (PRONOUN, MARK) or not element.flags
+        if said and (name := _taker(clause, at)):
+            return name
+    return _called_on(clause)
+
+
+def _taker(clause: Clause, at: int) -> str | None:
+    """Who gets what the verb at `at` hands on; what is passed to people is work only if it is passed on."""
+    verb = clause.elements[at]
+    chunk = [other for other in clause.elements[at + 1 : at + 11] if other.low != "@"]
+    on = any(token.low in cues("onward") for token in clause.sentence.tokens[verb.end :])
+    for place, (before, after) in enumerate(pairwise(chunk), 2):
+        if before.low == "to" and after.kind == NAME and not _owns(chunk[place : place + 1]):
+            kind = after.names[0].options[:1]
+            return after.names[0].text if kind == ("Agent",) or (on and kind in ((), ("Person",))) else None
     return None
+
+
+def _called_on(clause: Clause) -> str | None:
+    """Who is told that it is their turn: "over to you, Grok", "Grok, your turn"."""
+    tokens, elements = clause.sentence.tokens, clause.elements
+    lows = [token.low for token in tokens[:_REACH]]
+    for phrase in rows("turns.tsv"):
+        words_of = phrase[0].split()
+        starts = (at for at in range(len(lows)) if lows[at : at + len(words_of)] == words_of)
+        if (at := next(starts, -1)) < 0 or clause.flags:
+            continue
+        after = clause.element_at(at + len(words_of))
+        near = [*elements[after : after + 2], *elements[:1]]
+        return next((one.names[0].text for one in near if one.kind == NAME and _somebody(one)), None)
+    return None
+
+
+def _owns(after: list[Element]) -> bool:
+    return bool(after) and after[0].low in ("'s", "’s", "’", "'")
+
+
+def _somebody(element: Element) -> bool:
+    return element.names[0].options[:1] in (("Person",), ("Agent",))

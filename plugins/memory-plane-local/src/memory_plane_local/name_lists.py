@@ -59,6 +59,8 @@ def _cued(sentence: Sentence, at: int, end: int) -> bool:
     tokens = sentence.tokens
     before = tokens[at - 1].low if at else ""
     if tokens[at].shape == "low" or sentence.shout:
+        if before == "to" and tokens[at].low in forms() and end < len(tokens) and tokens[end].low in cues("going_on"):
+            return False
         return before in cues("tool") and not (
             end < len(tokens) and tokens[end].shape == "low" and _goes_on(tokens[end])
         )

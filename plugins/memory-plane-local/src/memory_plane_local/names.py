@@ -97,15 +97,24 @@ def _capitalised(sentence: Sentence, at: int) -> Name | None:
         tokens[at].low in words("function.txt")
         and not _given(tokens, at)
         and not is_initial(tokens, at)
-        and (tokens[at].low != "the" or opening(tokens, at) or not _nameish(tokens, at + 1))
+        and (tokens[at].low != "the" or not _nameish(tokens, at + 1) or _article(tokens, at))
     ):
         return None
     end = _run_end(tokens, at)
-    if opening(tokens, begin) and tokens[begin].shape == "cap" and _ordinary_opening(tokens, begin, end):
+    first = tokens[begin]
+    if opening(tokens, begin) and first.shape == "cap" and first.low != "the" and _ordinary_opening(tokens, begin, end):
         return None
     if not tokens[begin].text[0].isalpha() and tokens[begin].shape == "mix" and not _looks_named(tokens[begin].text):
         return None
     return _typed(sentence, begin, end)
+
+
+def _article(tokens: Sequence[Token], at: int) -> bool:
+    """Whether "The" is capital for the sentence alone, and not before what has people of its own (The Zebra's CTO)."""
+    if not opening(tokens, at):
+        return False
+    owned = [token.low for token in tokens[at + 2 : at + 4]]
+    return len(owned) < 2 or owned[0] not in ("'s", "’s") or owned[1] not in titles() or is_common(tokens[at + 1].low)
 
 
 def _ordinary_opening(tokens: Sequence[Token], begin: int, end: int) -> bool:
@@ -194,8 +203,11 @@ def _typed(sentence: Sentence, begin: int, end: int) -> Name | None:
         return None
     options, strength = type_options(tokens, begin, end, lows)
     ordinary = all(is_common(low) for low in lows)
-    weak = ordinary and not options
-    return name_at(sentence, begin, end, options, strength, weak=weak)
+    if lows[0] in cues("calls_next") and not all(is_common(low) for low in lows[1:]):
+        name = name_at(sentence, begin + 1, end, options, strength)
+        name.span = begin, end
+        return name
+    return name_at(sentence, begin, end, options, strength, weak=ordinary and not options)
 
 
 def _says_nothing(low: str) -> bool:

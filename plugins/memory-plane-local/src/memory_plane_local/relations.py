@@ -10,17 +10,19 @@ from memory_plane_local import subjects as before_verb
 from memory_plane_local.clauses import Clause, Match, matches
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.drafts import Draft, Drafts, closed, fit, polarity, settle
-from memory_plane_local.elements import NAME, NOUN, Element
+from memory_plane_local.elements import NAME, NOUN, WORD, Element
 from memory_plane_local.guards import ENDED, NEGATIVE, PAST_TENSE
 from memory_plane_local.name import THING, Name
 from memory_plane_local.spans import NEVER, Times, times
-from memory_plane_local.tables import cues
+from memory_plane_local.tables import cues, words
 from memory_plane_local.verbs import Row, phrases
 
 _MEANS = (("on", "top", "of"), ("using",), ("with",), ("in",), ("on",), ("via",))
 _LEAVING = frozenset({"PREVIOUSLY_WORKED_AT", "PREVIOUSLY_LIVED_IN"})
 _MAKING = frozenset({"BUILDS", "WORKING_ON"})
 _ANY_PHRASE = frozenset({"DEPENDS_ON", "BLOCKED_BY", "PREFERS"})
+_TECHNICAL = frozenset({"USES", "BUILT_IN", "DEPENDS_ON"})
+_BARE = 0.9
 _AFTERWARDS = 16
 """Tokens after a verb in which "anymore" and "until" belong to it."""
 
@@ -46,7 +48,23 @@ class Reader:
         if at == 0 and before_verb.opens(clause):
             clause.waiting.append(at)
         else:
-            self._read(clause, at, *self.subject(clause, at))
+            found, factor = self.subject(clause, at)
+            self._read(clause, at, found or self._bare(clause, at), factor or _BARE)
+
+    def _bare(self, clause: Clause, at: int) -> list[Name]:
+        """A thing named by one small word before a technical verb: "atlas depends on redis"."""
+        first = clause.elements[0]
+        if at != 1 or first.kind != WORD or first.determined or first.low in words("function.txt"):
+            return []
+        for match in matches(clause, at):
+            if match.turned or match.phrase.row.relation not in _TECHNICAL:
+                continue
+            found, after, _ = self.objects(clause, match.end, any_phrase=False)
+            known = [name for name in found if not name.weak]
+            if not _goes_on(clause, after) and any(name.options[:1] in (("Tool",), ("Language",)) for name in known):
+                token = clause.sentence.tokens[first.begin]
+                return [self.once(Name(token.text, token.start, token.end, ("Project",), 0.75, span=(0, 1)))]
+        return []
 
     def finish(self, clause: Clause) -> None:
         """Read what opened the sentence once its subject is known: "Using Scala, Brightwater is building FlowCast"."""
@@ -170,6 +188,14 @@ def _means_at(clause: Clause, at: int) -> int:
         if chunk == list(phrase) or (phrase == ("using",) and chunk == ["use"] and clause.elements[at].form == "ing"):
             return at + len(phrase)
     return 0
+
+
+def _goes_on(clause: Clause, at: int) -> bool:
+    """Whether an ordinary word goes on with what stands before it: "python lessons"."""
+    element = clause.elements[at] if at < len(clause.elements) else None
+    return element is not None and (
+        element.kind == NOUN or (element.kind == WORD and element.low not in words("function.txt"))
+    )
 
 
 def _vague(element: Element) -> bool:

@@ -103,7 +103,8 @@ def _behind(tokens: Sequence[Token], at: int, count: int) -> int:
 def _conditional(tokens: Sequence[Token]) -> bool:
     """Whether it is to be done only if something else happens: "ask whether" and "check if" are no conditions."""
     lows = [token.low for token in tokens]
-    return any(low in ("if", "unless") and lows[max(at - 1, 0)] not in cues("inquire") for at, low in enumerate(lows))
+    condition = next((at for at, low in enumerate(lows) if low in ("if", "unless")), 0)
+    return condition > 0 and not cues("inquire") & set(lows[:condition])
 
 
 def _does_something(clause: Clause, begin: int, end: int) -> bool:

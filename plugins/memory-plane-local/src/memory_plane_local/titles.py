@@ -29,7 +29,7 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
     if clause.waiting:
         clause.main = person
     if place is None and (verb is None or clause.elements[at].determined) and person:
-        recent = reader.discourse.last("Organization")
+        recent = _unless_left(reader, reader.discourse.last("Organization"))
         place, factor = (recent, 0.8) if clause.elements[at].determined else (None, 0.0)
     flags = reader.flags(clause, verb) if verb else clause.flags
     for holder in person:
@@ -103,7 +103,7 @@ def _place_before(reader: Reader, clause: Clause, at: int) -> tuple[Name | None,
     owner = elements[at].owner
     if owner:
         names, factor = reader.discourse.resolve("they" if owner in ("they", "it", "us") else owner)
-        names = [name for name in names if fit(name, ("Organization", "Team"))]
+        names = [name for name in names if fit(name, ("Organization", "Team")) and _unless_left(reader, name)]
         return (names[0], factor) if names else (None, 0.0)
     before = elements[at - 1] if at else None
     if before is None or at < 2:
@@ -118,6 +118,12 @@ def _place_before(reader: Reader, clause: Clause, at: int) -> tuple[Name | None,
     if before.low == "as" and elements[at - 2].kind == NAME and fit(elements[at - 2].names[-1], _PLACES):
         return elements[at - 2].names[-1], 0.95
     return None, 0.0
+
+
+def _unless_left(reader: Reader, place: Name | None) -> Name | None:
+    """A place, unless the same text says that somebody left it."""
+    left = (draft.object for draft in reader.drafts.found.values() if draft.relation == "PREVIOUSLY_WORKED_AT")
+    return None if any(name is place for name in left) else place
 
 
 def _holder_after(clause: Clause, cursor: int, at: int) -> tuple[list[Name], int]:
