@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -77,8 +78,8 @@ def test_found_item_says_to_whom_a_declared_one_of_its_kind_is(engine: Database,
     handed = operation(text="I'll bring Bob tea", kind="commitment", to="grok")
     with engine.writing() as connection:
         append(connection, promise, handed)
-        derive(connection, 1, "local", TEA)
-        derive(connection, 2, "local", TEA)
+        derive(connection, 1, "local", replace(TEA, owner="muse"))
+        derive(connection, 2, "local", replace(TEA, owner="muse"))
         assert {(item.text, item.owner, item.to) for item in opened(connection)} == {
             (promise.body["text"], "muse", "Bob"), (handed.body["text"], "muse", "grok"),
         }  # fmt: skip
@@ -148,6 +149,20 @@ def test_a_commitment_is_owed_by_its_author_or_by_whom_the_author_names(
         append(connection, operation(text="Tea for Bob", kind="commitment", owner="Ann", to="Bob"))
         append(connection, operation(text="Milk?", kind="question", owner="Ann"))
         assert [item.owner for item in opened(connection)] == ["muse", "Ann", "Ann"]
+
+
+def test_whom_the_text_names_owes_a_declared_commitment_that_names_nobody(
+    engine: Database, operation: MakeOperation
+) -> None:
+    named = operation(text="Ann will bring tea to Bob, says Eve", kind="commitment", owner="Eve")
+    with engine.writing() as connection:
+        append(connection, operation(text="Ann will bring tea to Bob", kind="commitment"), named)
+        for seq in (1, 2):
+            derive(connection, seq, "local", TEA)
+            derive(connection, seq, "other", replace(TEA, owner="Zoe"))
+        assert {item.owner for item in opened(connection)} == {"Ann", "Eve"}
+        derivations.remove_all(connection, 1)
+        assert {item.owner for item in opened(connection)} == {"muse", "Eve"}
 
 
 def test_due_items_come_first_then_the_oldest(engine: Database, operation: MakeOperation) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, and_, bindparam, delete, select, true, update
+from sqlalchemy import Connection, and_, bindparam, delete, false, select, update
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -27,7 +27,7 @@ def open_asserted(connection: Connection, seq: int, operation: Operation, said: 
         said,
         kind=body["kind"],
         method=ASSERTED,
-        owner=body.get("owner") or (operation.agent if body["kind"] == "commitment" else None),
+        owner=_declared_owner(operation),
         addressee=body.get("to"),
         due_at=_time(body.get("due_at")),
         object=None,
@@ -38,11 +38,17 @@ def open_derived(connection: Connection, seq: int, item: Item, plugin: str, said
     """Open the item that a plugin found in a text, or fill what the writer left open in a declared one."""
     known = _method.scalar(connection, row=seq)
     if known == ASSERTED:
-        open_ = ((_items.c.due_at, item.due_at, true()), (_items.c.addressee, item.to, _items.c.kind == item.kind))
-        for column, value, fits in open_:
+        operation = log.at(connection, seq)
+        same = _items.c.kind == item.kind
+        unsaid = false() if "owner" in operation.body else _items.c.owner == _declared_owner(operation)
+        open_ = (
+            (_items.c.due_at, item.due_at, _items.c.due_at.is_(None)),
+            (_items.c.addressee, item.to, and_(same, _items.c.addressee.is_(None))),
+            (_items.c.owner, item.owner, and_(same, unsaid)),
+        )
+        for column, value, empty in open_:
             if value is not None:
-                empty = and_(_items.c.seq == seq, column.is_(None), fits)
-                connection.execute(update(_items).where(empty).values({column: value}))
+                connection.execute(update(_items).where(_items.c.seq == seq, empty).values({column: value}))
     elif known is None:
         _open(
             connection,
@@ -66,8 +72,10 @@ def remove_derived(connection: Connection, seq: int, said: Marks) -> None:
     """Take away the item that plugins found in a memory, or what they filled in of a declared one."""
     known = _method.scalar(connection, row=seq)
     if known == ASSERTED:
-        body = log.at(connection, seq).body
+        operation = log.at(connection, seq)
+        body = operation.body
         declared = {"due_at": _time(body.get("due_at")), "addressee": said.addressee or body.get("to")}
+        declared["owner"] = _declared_owner(operation)
         connection.execute(update(_items).where(_items.c.seq == seq).values(declared))
     elif known is not None:
         connection.execute(delete(_items).where(_items.c.seq == seq))
@@ -85,6 +93,12 @@ def _open(connection: Connection, seq: int, said: Marks, **values: object) -> No
     if said.addressee is not None:
         values["addressee"] = said.addressee
     _new.run(connection, seq=seq, status=said.status, snoozed_until=said.snoozed_until, **values)
+
+
+def _declared_owner(operation: Operation) -> str | None:
+    """Return who owes what was declared: whoever is named, else the agent, whose promise for its person is its own."""
+    owner: str | None = operation.body.get("owner")
+    return owner or (operation.agent if operation.body["kind"] == "commitment" else None)
 
 
 def _time(value: str | None) -> datetime | None:
