@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Literal
 
 from memory_plane import capture
 from memory_plane.capture import Turn, without_ours
-from memory_plane.importers.item import Skipped, clean, short, thought
+from memory_plane.importers.item import Retold, Skipped, clean, short, thought
 from memory_plane.importers.sections import LONGEST
 from memory_plane.types import OPEN_KINDS, Operation
 
@@ -77,7 +77,9 @@ def _about(conversation: Conversation) -> Operation:
         project=conversation.project,
         thread=short(conversation.id),
     )
-    return replace(about, id=conversation.told or about.id)
+    if not conversation.told:
+        return about
+    return Retold(**{one.name: getattr(about, one.name) for one in fields(about)}, told=conversation.told)
 
 
 def _turns(conversation: Conversation) -> Iterator[Turn]:

@@ -13,7 +13,7 @@ from memory_plane import __version__
 from memory_plane.errors import MemoryPlaneError
 from memory_plane.graphs import MOST
 from memory_plane.importers.files import Files, readable
-from memory_plane.importers.item import Entry, Kind, Skipped
+from memory_plane.importers.item import Entry, Kind, Retold, Skipped
 from memory_plane.operations import record_of
 from memory_plane.types import NAMESPACE, Operation, Receipt
 
@@ -168,7 +168,9 @@ def _store(plane: Plane, source: Source, batch: Sequence[_Made]) -> Iterator[Out
 
 
 def _holds(plane: Plane, operation: Operation) -> bool:
-    """Whether a fact says what is known already: a source that changed elsewhere would say it again and again."""
+    """Whether a hook has told it, or a fact says what is known: a source that changed elsewhere would say it again."""
+    if isinstance(operation, Retold):
+        return plane.get(operation.told) is not None
     if operation.op != "fact" or "valid_until" in operation.body:
         return False
     known = plane.facts(subject=operation.body["subject"], key=operation.body["key"], limit=1)

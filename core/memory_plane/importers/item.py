@@ -32,6 +32,13 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Retold(Operation):
+    """An operation that says what another one has said, `told`, where that is known."""
+
+    told: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """A kind of source: how to tell it, and how to read it; times without a zone are of the person's.
 
