@@ -126,6 +126,16 @@ def test_import_of_a_session_that_its_hooks_told_adds_nothing(
     assert [thought.text for thought in plane.thoughts()] == [SHIPPED]
 
 
+def test_import_and_hook_give_no_two_operations_one_id(projects: Path) -> None:
+    path = projects / "-w-herrington-ai" / "told.jsonl"
+    path.write_text(record("user", PROMPT["prompt"], sessionId=STOP["session_id"], promptId=STOP["prompt_id"]), "utf-8")
+    told = {one.id: one.op for one in events.operations(code("UserPromptSubmit", PROMPT), projects, now=NOW)}
+    with Files(path) as files:
+        (entry,) = claude_code.KIND.entries(files, None)
+        assert told
+        assert all(told.get(one.id, one.op) == one.op for one in entry.operations())
+
+
 def test_import_of_a_session_that_no_hook_told_says_what_it_was_about(
     make_plane: Callable[..., Plane], transcript: Path
 ) -> None:
