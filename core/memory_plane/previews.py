@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 
@@ -10,7 +11,7 @@ from sqlalchemy import Connection
 
 from memory_plane.database import Database
 from memory_plane.operations import memory_of
-from memory_plane.recall import graph, state
+from memory_plane.recall import entities, graph, state
 from memory_plane.reports import Preview
 from memory_plane.store import corrections, derivations, identities, log, operations
 from memory_plane.types import Edge, Node, Operation
@@ -29,18 +30,17 @@ def preview(database: Database, operation: Operation, now: datetime) -> Preview:
         refusal = corrections.refusal(connection, operation)
     if refusal is not None:
         return Preview(refusal=refusal)
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
+    before, after = Counter[str](), Counter[str]()
     with suppress(_TakenBack), database.writing(durable=False) as connection:
         nodes = _concerned(connection, operation)
-        before = tuple(dict.fromkeys(_lines(connection, operation, nodes, now)))
+        others = _namesakes(connection, nodes)
         operations.append(connection, operation, now)
-        after = tuple(dict.fromkeys(_lines(connection, operation, nodes, now)))
+        others |= _namesakes(connection, nodes)
+        after.update(_lines(connection, operation, nodes, others, now))
+        with database.reading() as as_was:
+            before.update(_lines(as_was, operation, nodes, others, now))
         raise _TakenBack
-    return Preview(
-        gone=tuple(line for line in before if line not in after),
-        new=tuple(line for line in after if line not in before),
-    )
+    return Preview(gone=tuple((before - after).elements()), new=tuple((after - before).elements()))
 
 
 def _concerned(connection: Connection, operation: Operation) -> list[str]:
@@ -57,10 +57,20 @@ def _concerned(connection: Connection, operation: Operation) -> list[str]:
     return list(dict.fromkeys(ids))
 
 
-def _lines(connection: Connection, operation: Operation, ids: Sequence[str], now: datetime) -> Iterator[str]:
+def _namesakes(connection: Connection, ids: Iterable[str]) -> set[str]:
+    """Return the ids of the nodes whose slugs change their number with those of these nodes."""
+    keys = [key for id in ids for key in graph.find(connection, id)]
+    return {node.id for node in graph.nodes(connection, entities.namesakes(connection, keys)).values()}
+
+
+def _lines(
+    connection: Connection, operation: Operation, ids: Sequence[str], others: Iterable[str], now: datetime
+) -> Iterator[str]:
+    """Yield what there is to say of these nodes, and how `others` are called."""
     yield from _memory(connection, operation)
     keys = [key for id in ids for key in graph.find(connection, id)]
-    for key, node in graph.nodes(connection, dict.fromkeys(keys)).items():
+    named = [key for id in others for key in graph.find(connection, id)]
+    for key, node in graph.nodes(connection, dict.fromkeys([*keys, *named])).items():
         yield _node(node, graph.mentions(connection, key))
     for edge in graph.around(connection, keys, now, EDGES).edges:
         yield _edge(edge)

@@ -39,6 +39,8 @@ _named_by = (
     .join(models.operations, models.operations.c.seq == _mentions.c.seq)
     .where(models.operations.c.id.in_(bindparam("ids", expanding=True)))
 )
+_slugs = select(_nodes.c.slug).where(_nodes.c.key.in_(bindparam("keys", expanding=True)))
+_of_one_slug = select(_nodes.c.key).where(_nodes.c.slug.in_(_slugs)).order_by(_nodes.c.key).limit(MOST)
 _oldest = select(_nodes.c.key, _nodes.c.id, _nodes.c.type, _nodes.c.name).order_by(_nodes.c.key).limit(OLDEST)
 _has = Prepared(
     select(_aliases.c.name).where(
@@ -59,6 +61,11 @@ def called(connection: Connection, words: str) -> list[int]:
         return []
     rows = [*_called.all(connection, name=name), *_beginning.all(connection, name=name, end=f"{name}\U0010ffff")]
     return list(dict.fromkeys(row[0] for row in rows))
+
+
+def namesakes(connection: Connection, keys: Iterable[int]) -> list[int]:
+    """Return the nodes that share a slug but for its number with one of these, themselves among them."""
+    return list(connection.execute(_of_one_slug, {"keys": list(keys)}).scalars())
 
 
 def named_by(connection: Connection, ids: Sequence[str], words: str = "") -> list[int]:
