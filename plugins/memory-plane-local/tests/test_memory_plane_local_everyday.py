@@ -200,3 +200,34 @@ def test_small_word_before_a_technical_verb_is_a_thing(text: str, claims: set[st
 )  # fmt: skip
 def test_people_and_what_they_have_in_charge(text: str, claims: set[str]) -> None:
     assert held(text) == claims
+
+
+def test_people_are_given_tasks_one_after_the_other() -> None:
+    items = found("Action items: Yara to draft the brief, Otto to book the venue by Thursday").items
+    told = [(item.owner, item.object, item.due_at.day if item.due_at else None) for item in items]
+    assert told == [("Yara", "brief", None), ("Otto", "book the venue", 3)]
+
+
+@pytest.mark.parametrize(
+    "text", ["Ana to Ben: hi there", "Otto: thanks", "Will Smith called Ana.", "Reminder: standup moved to ten"]
+)
+def test_names_before_a_colon_are_given_nothing_to_do(text: str) -> None:
+    assert found(text).items == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Migrating Atlas to Postgres this week.", {"Atlas USES Postgres"}),
+        ("Sticking with Postgres for Atlas.", {"Atlas USES Postgres"}),
+        ("Elif is no longer at Getir.", set()),
+        ("Ownership of the billing page moves to Chen.", set()),
+    ],
+)
+def test_moves_are_read_by_what_moves(text: str, claims: set[str]) -> None:
+    assert held(text) == claims
+
+
+def test_task_without_its_subject_is_the_writers() -> None:
+    (item,) = found("Will send the invoice tomorrow.").items
+    assert (item.owner, item.object) == ("me", "invoice")

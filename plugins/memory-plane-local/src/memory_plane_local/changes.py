@@ -70,7 +70,22 @@ def _change(clause: Clause, at: int, before: str, after: frozenset[str]) -> Chan
             return _pair(elements, cursor + 1, after, _moved(elements[at + 1 : cursor]))
         if elements[cursor].kind == VERB:
             break
-    return None
+    return _toward(elements, at, after)
+
+
+def _toward(elements: list[Element], at: int, after: frozenset[str]) -> Change | None:
+    """A thing that gets a new tool in place of one that is not named: "migrated Atlas to Postgres"."""
+    rest = elements[at + 1 : at + 4]
+    if (
+        len(rest) < 3
+        or rest[0].owner
+        or rest[1].low not in after
+        or rest[2].kind != NAME
+        or not (thing := _moved(rest[:1]))
+    ):
+        return None
+    technical = all(name.options[:1] in (("Tool",), ("Language",)) for name in rest[2].names)
+    return Change([], rest[2].names, thing) if technical else None
 
 
 def _pair(elements: list[Element], at: int, after: frozenset[str], thing: list[Name]) -> Change | None:

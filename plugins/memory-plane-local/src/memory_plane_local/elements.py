@@ -191,6 +191,8 @@ class _Builder:
             return True
         if self.tokens[at].low not in forms():
             return False
+        if self.found and self.found[-1].kind == NAME and self.found[-1].end == at and at + 1 in self.names:
+            return forms()[self.tokens[at].low][1] != {BASE}
         return not self._after_article() and after not in ("of", "at", ":", "for")
 
     def _field(self, end: int, label: str) -> tuple[int, str]:

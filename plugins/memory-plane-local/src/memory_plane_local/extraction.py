@@ -24,7 +24,7 @@ from memory_plane_local.name_guesses import guess
 from memory_plane_local.names import find_names
 from memory_plane_local.relations import Reader
 from memory_plane_local.sentences import Sentence, sentences
-from memory_plane_local.tasks import read_task
+from memory_plane_local.tasks import read_assignments, read_task
 from memory_plane_local.titles import read_role
 from memory_plane_local.tokens import Token, tokenize
 
@@ -80,7 +80,8 @@ class _Text:
         for element in clause.elements:
             element.names = [self._once(name) for name in element.names]
         task = read_task(self.reader, clause, self.written)
-        self._item(task)
+        for item in (task,) if task else read_assignments(self.reader, clause, self.written):
+            self._item(item)
         for at, element in enumerate(clause.elements):
             if element.kind == NAME:
                 self.discourse.note(element.names)

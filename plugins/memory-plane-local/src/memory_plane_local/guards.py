@@ -121,6 +121,7 @@ class _Group:
             if low == "no" and self._low(cursor + 1) == "longer":
                 self.flags |= ENDED
                 cursor += 2
+                end = cursor if self.lemma else end
             elif low in words("adverbs.txt"):
                 if cursor == begin:
                     return None
