@@ -39,7 +39,7 @@ _ORDER = {"wrong": 0, "note": 1, "ok": 2}
 
 def doctor(plane: Plane, frame: Frame) -> list[Route]:
     """Return the page, and where it is told to look again."""
-    looks = Looks(lambda: list(setup.examine(plane.settings, plane.plugins, start=False)))
+    looks = Looks(lambda: list(setup.examine(plane.settings, plane.plugins, start=False, through=False)))
 
     def page(request: Request) -> Response:
         return frame.page(request, "doctor.html", **_shown(plane), **_found(looks))
