@@ -6,7 +6,7 @@ what is asked. Rank fusion was measured too; on dialogues it is worse than words
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from math import fsum
 from typing import NamedTuple
 
@@ -32,9 +32,10 @@ class Part(NamedTuple):
 
 
 class Chain:
-    """Which memory comes before and after which, as far as known."""
+    """Which memory comes before and after which, as far as known; only those in `among` are told."""
 
-    def __init__(self, around: Mapping[int, Around]) -> None:
+    def __init__(self, around: Mapping[int, Around], among: Collection[int]) -> None:
+        self._among = among
         self._after: dict[int, int] = {}
         for row, (second, first, after, last) in around.items():
             for one, other in ((second, first), (first, row), (row, after), (after, last)):
@@ -44,10 +45,12 @@ class Chain:
 
     def beside(self, row: int) -> tuple[list[int], list[int]]:
         """Return the direct neighbours, and those next to them."""
-        near = [one for one in (self._before.get(row), self._after.get(row)) if one is not None]
-        ways = ((self._before, self._before.get(row)), (self._after, self._after.get(row)))
-        far = [way[one] for way, one in ways if one is not None and one in way]
-        return near, far
+        before, after = self._before.get(row), self._after.get(row)
+        farther = self._before.get(before) if before else None, self._after.get(after) if after else None
+        return self._told(before, after), self._told(*farther)
+
+    def _told(self, *rows: int | None) -> list[int]:
+        return [row for row in rows if row is not None and row in self._among]
 
 
 def fuse(
@@ -58,7 +61,7 @@ def fuse(
     weights: RecallSettings,
 ) -> dict[int, Part]:
     """Return the score of each memory and what it is made of; `lent` is what other memories lend it."""
-    chain = Chain(around)
+    chain = Chain(around, evidence)
     beside = {row: chain.beside(row) for row in evidence}
     by_words = _scaled({row: one.words for row, one in evidence.items()}, weights.words)
     by_meaning = _scaled({row: _meaning(row, beside[row][0], evidence) for row in evidence}, weights.meaning)
@@ -68,9 +71,7 @@ def fuse(
     found = {}
     for row, one in evidence.items():
         near, far = beside[row]
-        thread = weights.thread * _best_beside(
-            [base[i] for i in near if i in base], [base[i] for i in far if i in base]
-        )
+        thread = weights.thread * _best_beside([base[one] for one in near], [base[one] for one in far])
         aged = weights.decay * (1 - one.left)
         found[row] = Part(
             words=by_words[row],
@@ -98,16 +99,15 @@ def _best_beside(near: list[float], far: list[float]) -> float:
 
 
 def _meaning(row: int, near: list[int], evidence: Mapping[int, Evidence]) -> float:
-    beside = [evidence[one].meaning for one in near if one in evidence]
-    return evidence[row].meaning + BESIDE * max(beside, default=0.0)
+    return evidence[row].meaning + BESIDE * max([evidence[one].meaning for one in near], default=0.0)
 
 
 def _field(
     row: int, near: list[int], far: list[int], evidence: Mapping[int, Evidence], terms: Mapping[str, float]
 ) -> float:
     own = evidence[row].terms
-    first = {term for one in near if one in evidence for term in evidence[one].terms} - own
-    second = {term for one in far if one in evidence for term in evidence[one].terms} - own - first
+    first = frozenset().union(*[evidence[one].terms for one in near]) - own
+    second = frozenset().union(*[evidence[one].terms for one in far]) - own - first
     weighed = ((1.0, own), (BESIDE, first), (NEXT_BUT_ONE, second))
     return fsum(weight * terms[term] for weight, found in weighed for term in found)  # sets have no order
 

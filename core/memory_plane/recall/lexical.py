@@ -29,8 +29,10 @@ from memory_plane.types import EPOCH
 
 COMMON = 1_000
 """A word with more matching memories than this is common: it cannot choose what is scored, nor can words together."""
-NEWEST = 300
+NEWEST = 200
 """Of what has a common word so many of the newest are looked at, also to tell how common it is."""
+RAREST = 3
+"""Of so many common words the newest are looked at where no rare word decides."""
 TELLING, BESIDE = 2.0, 3
 """So much a common word must weigh, and so many may be looked for beside rare ones."""
 MAX_TERMS = 64
@@ -157,9 +159,9 @@ class Words:
         phrases = ['"{}"'.format(index.spaced(term).replace('"', " ").strip()) for term in terms]
         if not phrases:
             return []
-        if self._count(" OR ".join(phrases)) <= COMMON:
-            return _best(self._scored(phrases), most)
         rare = self._choosing(phrases)
+        if all(one in rare for one in phrases if self._count(one)):
+            return _best(self._scored(rare), most) if rare else []
         scores = self._scored(rare) if rare else {}
         for row, weight in self._beside(rare, phrases).items() if rare else ():
             scores[row] += weight
@@ -173,7 +175,7 @@ class Words:
         BM25 would count everything that has a phrase, at every question, and a filter is one.
         """
         either = " OR ".join(rare)
-        if self._counted(f"({either})", "") > COMMON:
+        if self._filtered and self._counted(f"({either})", "") > COMMON:
             return self._together([(phrase, [phrase]) for phrase in rare])
         scores = {row: -score for row, score in _SCORED.all(self._connection, query=either)}
         if not self._filtered:
@@ -187,9 +189,9 @@ class Words:
         return self._together([(f"({either}) AND {one}", [one]) for one in common[:BESIDE]])
 
     def _newest(self, phrases: Sequence[str]) -> dict[int, float]:
-        """Return what the newest matches weigh, by row: of all phrases, of the two rarest, of each."""
+        """Return what the newest matches weigh, by row: of all phrases, of the two rarest, of each of the rarest."""
         rarest = self._by_count(phrases)
-        groups = dict.fromkeys([tuple(phrases), tuple(rarest[:2]), *((phrase,) for phrase in rarest)])
+        groups = dict.fromkeys([tuple(phrases), tuple(rarest[:2]), *((phrase,) for phrase in rarest[:RAREST])])
         return self._together([(" AND ".join(group), group) for group in groups if group], NEWEST)
 
     def _together(self, groups: Iterable[tuple[str, Iterable[str]]], most: int = COMMON) -> dict[int, float]:
