@@ -194,3 +194,14 @@ def test_somebody_who_is_only_called_by_a_first_name_changes_jobs_too(plane: Pla
     say(plane, "Ann works at Acme.", 30)
     say(plane, "Ann works at Globex.", 10)
     assert plane.ask("Where does Ann work?").text == "Globex"
+
+
+def test_contradictions_are_listed_until_somebody_says_what_is_over(plane: Plane) -> None:
+    say(plane, "Ann Lee works at Acme.", 40)
+    say(plane, "Ann Lee works at Globex.", 30)
+    say(plane, "Ann Lee works at Evil Corp.", 20, origin="external")
+    found = {(one.stands.target.name, one.against.target.name, one.against.origin) for one in plane.contradictions()}
+    assert found == {("Globex", "Acme", "user"), ("Globex", "Evil Corp", "external")}
+    say(plane, "Ann Lee left Acme.", 10)
+    assert [one.against.target.name for one in plane.contradictions()] == ["Evil Corp"]
+    assert len(plane.contradictions(limit=1)) == 1

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from memory_plane.errors import Refused
-from memory_plane.types import Community, Graph, Node, Trail
+from memory_plane.types import Community, Contradiction, Graph, Node, Trail
 from memory_plane.writes import Moment, moment
 
 if TYPE_CHECKING:
@@ -78,6 +78,10 @@ class GraphReads(ABC):
         It reads up to 200,000 edges, the newest, which takes seconds: for people, not for every turn.
         """
         return self._read_graph("communities", _given(locals()))  # type: ignore[no-any-return]
+
+    def contradictions(self, *, limit: int = 20) -> list[Contradiction]:
+        """Return links that cannot both hold though nobody said that one is over, the newest first."""
+        return self._read_graph("contradictions", _given(locals()))  # type: ignore[no-any-return]
 
     def visualize(
         self,
@@ -172,6 +176,14 @@ def communities(connection: Connection, settings: Settings, *, limit: int = 20, 
     return communities.communities(connection, _then(given), least=least, limit=limit, smallest=SMALLEST)
 
 
+def contradictions(connection: Connection, settings: Settings, *, limit: int = 20) -> list[Contradiction]:
+    """See `GraphReads.contradictions`."""
+    from memory_plane.recall import contradictions
+
+    _check("limit", limit, MOST)
+    return contradictions.contradictions(connection, limit)
+
+
 def visualize(
     connection: Connection,
     settings: Settings,
@@ -197,7 +209,7 @@ def visualize(
 
 
 READS: Mapping[str, Callable[..., Any]] = {
-    read.__name__: read for read in (graph, path, search, communities, visualize)
+    read.__name__: read for read in (graph, path, search, communities, contradictions, visualize)
 }
 
 

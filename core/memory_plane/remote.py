@@ -35,6 +35,7 @@ ANSWERS: Mapping[str, Any] = {
     "path": types.Trail,
     "search": list[types.Node],
     "communities": list[types.Community],
+    "contradictions": list[types.Contradiction],
     "visualize": str,
     "nodes": list[types.Node],
     "reviews": list[types.Review],

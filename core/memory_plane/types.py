@@ -467,6 +467,17 @@ class Trail:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Two edges that cannot both hold: the one that stands, and one that nobody said to be over.
+
+    `against` has the end that the other one gives it, or none where other people alone say it.
+    """
+
+    stands: Edge
+    against: Edge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Community:
     """Nodes that are linked more with each other than with the rest: how many, and the best linked of them."""
 

@@ -103,6 +103,23 @@ def end_known(
     return None
 
 
+def relations() -> tuple[str, ...]:
+    """Return the exclusive relations."""
+    return tuple(exclusive())
+
+
+def rivals(connection: Connection, source: int, relation: str) -> list[tuple[Any, Any]]:
+    """Return (the edge that stands, one that nobody said to be over and that cannot hold beside it) of a node."""
+    rows = _rows(connection, source, relation)
+    rows = [row for row in rows if row.source_type == exclusive()[relation] and own_end(row) is None]
+    trusted = [row for row in rows if row.origin != "external"]
+    standing = [row for row in trusted or rows if row.valid_until is None]
+    against = [row for row in rows if row not in standing]
+    return [
+        (best, row) for row in against for best in standing[:1] if row.target not in {one.target for one in standing}
+    ]
+
+
 def own_end(row: Any) -> datetime | None:
     """Return when an edge ended by what is said of itself."""
     over = row.closed_at is not None and (row.opened_at is None or row.opened_at <= row.closed_at)
@@ -121,13 +138,14 @@ def _targets(relation: str) -> dict[str, frozenset[str] | None]:
 
 
 @cache
-def _listed(relation: str) -> str:
+def listed(relation: str) -> str:
+    """Return as JSON the relations that say the same as an exclusive one."""
     return json.dumps(list(_targets(relation)))
 
 
 def _rows(connection: Connection, source: int, relation: str) -> list[Any]:
     wanted = _targets(relation)
-    rows = _group.all(connection, node=source, relations=_listed(relation))
+    rows = _group.all(connection, node=source, relations=listed(relation))
     return [row for row in rows if wanted[row.relation] is None or row.target_type in (wanted[row.relation] or ())]
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memory_plane.surfaces.cli.session import Session
-    from memory_plane.types import Graph, Node
+    from memory_plane.types import Edge, Graph, Node
 
 FORMATS = ("mermaid", "dot", "graphml", "json", "csv")
 
@@ -125,6 +125,32 @@ def communities(session: Session, as_json: bool, **values: Any) -> None:
     )
 
 
+@click.command(epilog=examples("graph contradictions", "graph contradictions --json"))
+@limit_option(20)
+@json_option
+@pass_session
+def contradictions(session: Session, as_json: bool, **values: Any) -> None:
+    """Show links that cannot both hold though nobody said that one is over: two employers of one person."""
+    found = session.client.contradictions(**given(**values))
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ("STANDS", "AGAINST", "UNTIL"),
+        ((_said(one.stands), _said(one.against), _until(session, one.against)) for one in found),
+        empty="nothing contradicts anything",
+    )
+
+
+def _until(session: Session, edge: Edge) -> str | None:
+    return session.local(edge.valid_until) if edge.valid_until is not None else None
+
+
+def _said(edge: Edge) -> str:
+    told = f"{edge.source.name} {edge.relation} {edge.target.name}"
+    return f"{told} (external)" if edge.origin == "external" else told
+
+
 def _visualize(session: Session, format: str, output: str | None, values: dict[str, Any]) -> None:
     write_lines(session.client.visualize(format, **given(**values)), output)
 
@@ -181,7 +207,7 @@ def stats(session: Session, as_json: bool) -> None:
     print_table(("WHAT", "NAME", "COUNT"), rows, empty="nothing in the graph")
 
 
-for each in (path, search, communities, stats, export):
+for each in (path, search, communities, contradictions, stats, export):
     graph.add_command(each)
 
 

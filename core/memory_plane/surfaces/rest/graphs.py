@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 from memory_plane.plane import Plane
 from memory_plane.surfaces.rest.reads import Agent, Limit, Time
 from memory_plane.surfaces.rest.wire import ERRORS, bearer, known_parameters
-from memory_plane.types import Community, Graph, Node, Trail
+from memory_plane.types import Community, Contradiction, Graph, Node, Trail
 
 About = Annotated[str | None, Query(description="a name, slug or id", examples=["node:person:rob"])]
 End = Annotated[str, Query(description="a name, slug or id", examples=["Rob"])]
@@ -58,6 +58,11 @@ def _parts(router: APIRouter, plane: Plane) -> None:
     def communities(min_confidence: Sure = None, as_of: Time = None, limit: Limit = 20) -> list[Community]:
         """Nodes that are linked more with each other than with the rest, the largest groups first; it takes seconds."""
         return plane.communities(min_confidence=min_confidence, as_of=as_of, limit=limit)
+
+    @router.get("/contradictions")
+    def contradictions(limit: Limit = 20) -> list[Contradiction]:
+        """Links that cannot both hold though nobody said that one is over, the newest first."""
+        return plane.contradictions(limit=limit)
 
 
 def _ways(router: APIRouter, plane: Plane) -> None:
