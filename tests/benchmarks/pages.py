@@ -2,8 +2,9 @@
 
     python tests/benchmarks/pages.py --sizes 1000 100000 1000000
 
-A tenth of the nodes, edges and mentions belong to one node, the hub that every memory has. Times are the browser's own,
-from the click on: the first paint of any content, and when the page can be used (for the graph: when it is drawn).
+A tenth of the edges and mentions belong to one node, the hub that every memory has; 200 items are open. Times are the
+browser's own, from the click on: the first paint of any content, and when the page can be used (for the graph: when it
+is drawn).
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ SELECT seq, id_of(:nodes + seq), id_of(:nodes + seq + 1), 0.5 FROM thoughts WHER
 """
 WORK = """
 INSERT INTO items(seq, kind, method, owner, addressee, due_at, status)
-SELECT seq, 'commitment', 'asserted', 'muse', 'grok', at + 3600000000, CASE WHEN seq % 5 THEN 'done' ELSE 'open' END
+SELECT seq, 'commitment', 'asserted', 'muse', 'grok', at + 3600000000,
+  CASE WHEN seq > :count - 10000 THEN 'open' ELSE 'done' END
 FROM thoughts WHERE seq % 50 = 0;
 INSERT INTO operations(seq, id, op, agent, created_at, text, body)
 SELECT :count + seq, id_of(2 * :count + seq), 'fact', 'muse', at, seq || ' seats',
