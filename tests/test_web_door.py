@@ -44,6 +44,13 @@ def test_a_link_signs_a_browser_in_once(hub: TestClient) -> None:
     assert hub.get("/").status_code == 401
 
 
+def test_a_look_whether_a_link_is_there_does_not_use_it_up(hub: TestClient) -> None:
+    path = link(hub)
+    looked = hub.head(path)
+    assert (looked.status_code, "set-cookie" in looked.headers) == (401, False)
+    assert hub.get(path).status_code == 200
+
+
 def test_a_link_waits_two_minutes(hub: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     path = link(hub)
     later = monotonic() + door.LINK_SECONDS + 1

@@ -77,8 +77,10 @@ class Gate:
         elif scope["type"] != "http":
             await self._app(scope, receive, send)
         else:
+            hardened = partial(_harden, send)
+            send = self._door.in_words(scope, receive, hardened) if self._door is not None else hardened
             answer = self._refusal(scope) or self._app
-            await answer(scope, receive, partial(_harden, send))
+            await answer(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)

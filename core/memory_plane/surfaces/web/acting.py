@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memory_plane.errors import Refused
-from memory_plane.surfaces.web.frame import Frame, form
+from memory_plane.surfaces.web.frame import Frame, came_from, form
 from memory_plane.types import Receipt
 from memory_plane.writes import moment
 
@@ -26,7 +26,7 @@ def shows(frame: Frame, path: str, page: Callable[[Request], Response]) -> Route
         try:
             return page(request)
         except Refused as error:
-            return frame.page(request, "refused.html", status=400, reason=str(error), back=request.url.path)
+            return frame.page(request, "refused.html", status=400, reason=str(error), back=came_from(request))
 
     return Route(path, guarded)
 

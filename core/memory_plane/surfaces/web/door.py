@@ -20,10 +20,11 @@ from starlette.routing import Route
 from memory_plane.access import session, session_lasts
 from memory_plane.surfaces.gate import IDENTITY, STILL_OPEN, refuse
 from memory_plane.surfaces.rest.wire import ERRORS, FORBIDDEN, bearer, known_parameters, master_only, told
+from memory_plane.surfaces.web.failing import in_words
 from memory_plane.surfaces.web.frame import Frame, cookie
 
 if TYPE_CHECKING:
-    from starlette.types import Scope
+    from starlette.types import Receive, Scope, Send
 
 LINK_SECONDS = 120
 """How long a link waits to be opened."""
@@ -72,6 +73,10 @@ class Door:
         scope[IDENTITY], scope[STILL_OPEN] = None, still_open
         return None
 
+    def in_words(self, scope: Scope, receive: Receive, send: Send) -> Send:
+        """Return where to send an answer, so that a person is told in words what went wrong."""
+        return in_words(scope, receive, send, self._frame)
+
     def routes(self) -> list[Route]:
         """Return where a link is opened."""
         return [Route("/sign-in", self._enter), Route("/sign-out", self._leave, methods=["POST"])]
@@ -99,7 +104,8 @@ class Door:
     def _enter(self, request: Request) -> Response:
         code, master = request.query_params.get("code", ""), self._master()
         with self._lock:
-            until = self._links.pop(code, 0.0)
+            # A program that only looks whether a link is there does not use it up.
+            until = self._links.pop(code, 0.0) if request.method == "GET" else 0.0
         if master is None or until < monotonic():
             return self._frame.page(request, "closed.html", status=401)
         # A page of its own and no redirection: a strict cookie is not sent where the way began at another site.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 from zoneinfo import ZoneInfo
 
 from starlette.exceptions import HTTPException
@@ -93,8 +93,8 @@ def assets() -> Route:
     """Return where scripts and styles are; their addresses change with them, so browsers keep them for good."""
 
     def asset(request: Request) -> Response:
-        path = (ASSETS / request.path_params["name"]).resolve()
-        if not path.is_relative_to(ASSETS) or path.suffix not in TYPES or not path.is_file():
+        path = _files().get(request.path_params["name"])
+        if path is None:
             raise HTTPException(404, "there is no such file")
         headers = {"cache-control": "public, max-age=31536000, immutable"}
         return Response(path.read_bytes(), media_type=TYPES[path.suffix], headers=headers)
@@ -117,6 +117,17 @@ def local(path: str) -> str:
     """Return a path of this hub; the first page in place of an address elsewhere."""
     # A browser takes tabs and line breaks out of an address before it reads it.
     return path if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else "/"
+
+
+def came_from(request: Request) -> str:
+    """Return the page of this hub from which a browser came; the first one where that is unknown, or this very one."""
+    try:
+        before = urlsplit(request.headers.get("referer", ""))
+    except ValueError:
+        return "/"
+    if before.netloc != request.url.netloc or before.path == "/sign-in" or before.geturl() == str(request.url):
+        return "/"
+    return local(f"{before.path}?{before.query}" if before.query else before.path)
 
 
 def age(moment: datetime, now: datetime) -> str:
@@ -142,6 +153,12 @@ def _query(given: Mapping[str, Any], **changed: Any) -> str:
     return f"?{urlencode(merged)}" if merged else "?"
 
 
+@cache
+def _files() -> dict[str, Path]:
+    """Return scripts and styles by their names: nothing that a browser asks for is ever taken for a path."""
+    found = sorted(path for path in ASSETS.rglob("*") if path.suffix in TYPES)
+    return {path.relative_to(ASSETS).as_posix(): path for path in found}
+
+
 def _digest() -> str:
-    files = sorted(path for path in ASSETS.rglob("*") if path.suffix in TYPES)
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in _files().values())).hexdigest()[:12]
