@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 
 from memory_plane import Plane, Plugin, hookimpl
 from memory_plane.plugins import PluginManager
@@ -153,6 +154,22 @@ def test_deferred_model_is_asked_in_the_rounds_and_for_what_is_searched_for(home
         slow.asked.clear()
         plane.work_queue()
         assert "physician" not in slow.asked
+
+
+def test_write_that_ends_after_the_round_leaves_the_vector_of_the_deferred_model(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with plane_of(home, SlowPlugin(), MeaningPlugin()) as plane:
+        embedder = plane._pipeline.embedder
+        keep = embedder.keep
+
+        def late(connection: Connection, seq: int, meant: Vectors | None) -> None:
+            vectors.put(connection, seq, "words-2", SlowPlugin().embed(["physician"]).rows[0])  # as a round would
+            keep(connection, seq, meant)
+
+        monkeypatch.setattr(embedder, "keep", late)
+        plane.post("physician", agent="muse")
+        assert found(plane, "doctor") == ["physician"]
 
 
 def test_memories_without_a_vector_get_theirs_in_the_rounds(home: Path, make_plain: Callable[[], Plane]) -> None:

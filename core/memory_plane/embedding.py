@@ -34,9 +34,9 @@ class Embedder:
         return self._plugins.embed([memory.text], inline=True)
 
     def keep(self, connection: Connection, seq: int, meant: Vectors | None) -> None:
-        """Keep what a memory means."""
+        """Keep what a memory means, unless the rounds were faster."""
         if meant is not None:
-            vectors.put(connection, seq, meant.model, meant.rows[0])
+            vectors.add(connection, seq, meant.model, meant.rows[0])
 
     def embed(self, seqs: Iterable[int], *, inline: bool = True) -> None:
         """Ask about these memories and keep the answers; with `inline`, as far as deferred plugins have no say."""
@@ -44,9 +44,10 @@ class Embedder:
             found = {seq: stored[0].text for seq in seqs if (stored := log.memory(connection, seq)) is not None}
         meant = self._plugins.embed(list(found.values()), inline=inline) if found else None
         if meant is not None:
+            keep = vectors.add if inline else vectors.put
             with self._database.writing(durable=False) as connection:
                 for seq, row in zip(found, meant.rows, strict=True):
-                    vectors.put(connection, seq, meant.model, row)
+                    keep(connection, seq, meant.model, row)
 
     def catch_up(self, most: int = 5 * BATCH, progress: Callable[[int, int], None] | None = None) -> int:
         """Look at up to `most` memories that were not looked at yet, and embed those that lack the present model's

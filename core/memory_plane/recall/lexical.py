@@ -228,7 +228,9 @@ class Words:
         return sorted(filter(self._count, phrases), key=lambda phrase: (self._count(phrase), self._about(phrase)))
 
     def _count(self, match: str) -> int:
-        return self._counted(self._within(match), self._where)
+        """Count matches; where few match at all, it is not looked which of them a filter lets through."""
+        found = self._counted(f"({match})", "")
+        return found if found <= COMMON or not self._filtered else self._counted(self._within(match), self._where)
 
     def _counted(self, match: str, where: str) -> int:
         """Count matching memories, but no further than needed to call them many."""

@@ -40,10 +40,22 @@ def _put(insert: Any) -> Any:
     return new.on_conflict_do_update(index_elements=["seq"], set_=values)
 
 
+_add = Prepared(lambda insert: insert(_vectors).on_conflict_do_nothing())
+
+
 def put(connection: Connection, seq: int, model: str, row: Sequence[float]) -> None:
     """Keep what a memory means, in place of what another model said; nothing of one that was forgotten meanwhile."""
+    _keep(_put, connection, seq, model, row)
+
+
+def add(connection: Connection, seq: int, model: str, row: Sequence[float]) -> None:
+    """Keep what a memory means unless a model has said it: the rounds may have come first, and do not come again."""
+    _keep(_add, connection, seq, model, row)
+
+
+def _keep(statement: Prepared, connection: Connection, seq: int, model: str, row: Sequence[float]) -> None:
     if _is_there.first(connection, seq=seq) is not None:
-        _put.run(connection, seq=seq, model=model, signs=signs(row), row=packed(row))
+        statement.run(connection, seq=seq, model=model, signs=signs(row), row=packed(row))
 
 
 def clear(connection: Connection) -> None:
