@@ -10,10 +10,10 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from memory_plane.database import Database
-from memory_plane.operations import memory_of
+from memory_plane.operations import NODE_OPS, memory_of
 from memory_plane.recall import entities, graph, state
 from memory_plane.reports import Preview
-from memory_plane.store import corrections, derivations, identities, log, operations
+from memory_plane.store import corrections, derivations, identities, log, operations, verdicts
 from memory_plane.types import Edge, Node, Operation
 
 EDGES = 500
@@ -32,13 +32,14 @@ def preview(database: Database, operation: Operation, now: datetime) -> Preview:
         return Preview(refusal=refusal)
     before, after = Counter[str](), Counter[str]()
     with suppress(_TakenBack), database.writing(durable=False) as connection:
-        nodes = _concerned(connection, operation)
-        others = _namesakes(connection, nodes)
+        rows = _folded_anew(connection, operation)
+        meant, nodes = entities.meant(connection, rows), _concerned(connection, operation)
         operations.append(connection, operation, now)
-        others |= _namesakes(connection, nodes)
-        after.update(_lines(connection, operation, nodes, others, now))
+        nodes += sorted({node for _, node in meant ^ entities.meant(connection, rows)} - set(nodes))
         with database.reading() as as_was:
+            others = _namesakes(as_was, nodes) | _namesakes(connection, nodes)
             before.update(_lines(as_was, operation, nodes, others, now))
+            after.update(_lines(connection, operation, nodes, others, now))
         raise _TakenBack
     return Preview(gone=tuple((before - after).elements()), new=tuple((after - before).elements()))
 
@@ -55,6 +56,17 @@ def _concerned(connection: Connection, operation: Operation) -> list[str]:
         ids += _concerned(connection, about[1])
         ids += [node.id for node in graph.nodes(connection, graph.named_in(connection, about[0])).values()]
     return list(dict.fromkeys(ids))
+
+
+def _folded_anew(connection: Connection, operation: Operation) -> list[int]:
+    """Return the rows of the memories in which a word on nodes, or taking one back, may change what is meant."""
+    if operation.op in NODE_OPS:
+        return verdicts.concerned(connection, operation)
+    target = log.target_of(operation)
+    about = log.get(connection, target) if target is not None else None
+    if operation.op != "retract" or about is None or about[1].op not in NODE_OPS:
+        return []
+    return verdicts.concerned(connection, about[1], taken_back=about[0])
 
 
 def _namesakes(connection: Connection, ids: Iterable[str]) -> set[str]:

@@ -39,6 +39,9 @@ _named_by = (
     .join(models.operations, models.operations.c.seq == _mentions.c.seq)
     .where(models.operations.c.id.in_(bindparam("ids", expanding=True)))
 )
+_meant = Prepared(
+    select(_nodes.c.id).join(_mentions, _mentions.c.node == _nodes.c.key).where(_mentions.c.seq == bindparam("seq"))
+)
 _slugs = select(_nodes.c.slug).where(_nodes.c.key.in_(bindparam("keys", expanding=True)))
 _of_one_slug = select(_nodes.c.key).where(_nodes.c.slug.in_(_slugs)).order_by(_nodes.c.key).limit(MOST)
 _oldest = select(_nodes.c.key, _nodes.c.id, _nodes.c.type, _nodes.c.name).order_by(_nodes.c.key).limit(OLDEST)
@@ -66,6 +69,11 @@ def called(connection: Connection, words: str) -> list[int]:
 def namesakes(connection: Connection, keys: Iterable[int]) -> list[int]:
     """Return the nodes that share a slug but for its number with one of these, themselves among them."""
     return list(connection.execute(_of_one_slug, {"keys": list(keys)}).scalars())
+
+
+def meant(connection: Connection, rows: Iterable[int]) -> set[tuple[int, str]]:
+    """Return the rows of memories with the ids of the nodes that they name."""
+    return {(row, node) for row in rows for (node,) in _meant.all(connection, seq=row)}
 
 
 def named_by(connection: Connection, ids: Sequence[str], words: str = "") -> list[int]:

@@ -24,7 +24,7 @@ _verdicts, _apart, _same = models.verdicts, models.kept_apart, models.same_nodes
 _parted, _said = models.parted_nodes, models.node_names
 _mentions, _nodes, _log = models.mentions, models.graph_nodes, models.operations
 _words = Prepared(
-    select(_verdicts.c.one, _verdicts.c.other, _verdicts.c.same)
+    select(_verdicts.c.one, _verdicts.c.other, _verdicts.c.same, _verdicts.c.seq)
     .join(_log, _log.c.seq == _verdicts.c.seq)
     .order_by(models.effective(), _log.c.id, _verdicts.c.one, _verdicts.c.other)
 )
@@ -60,11 +60,25 @@ def remove(connection: Connection, seq: int, operation: Operation) -> None:
 
 def all_of(connection: Connection) -> list[Verdict]:
     """Return the last word on each pair, in the order in which they were said."""
+    return _last(Verdict(*row[:3]) for row in _words.all(connection))
+
+
+def concerned(connection: Connection, operation: Operation, *, taken_back: int | None = None) -> list[int]:
+    """Return the rows of the memories that a new word on nodes, or one that is taken back, folds anew."""
+    if operation.op == "alias":
+        return []
+    words = [Verdict(*row[:3]) for row in _words.all(connection) if row.seq != taken_back]
+    new = [] if taken_back is not None else _verdicts_of(operation)
+    change = _Change(_as_folded(connection), _state(_last([*words, *new])))
+    return _rows(connection, change, operation.body["memories"] if operation.op == "split" else ())
+
+
+def _last(words: Iterable[Verdict]) -> list[Verdict]:
     last: dict[frozenset[str], Verdict] = {}
-    for row in _words.all(connection):
-        pair = frozenset((row.one, row.other))
+    for one in words:
+        pair = frozenset((one.one, one.other))
         last.pop(pair, None)
-        last[pair] = Verdict(*row)
+        last[pair] = one
     return list(last.values())
 
 
@@ -140,15 +154,18 @@ def _state(verdicts: Sequence[Verdict]) -> _State:
     return _State(stands, frozenset(two for pair in pairs for two in (pair, pair[::-1])))
 
 
+def _as_folded(connection: Connection) -> _State:
+    return _State(
+        {row.node: row.representative for row in connection.execute(select(_same))},
+        frozenset((row.one, row.other) for row in connection.execute(select(_apart))),
+    )
+
+
 def _refold(
     connection: Connection, seq: int, will: _State, memories: Sequence[str], partings: list[dict[str, Any]]
 ) -> None:
     """Bring the graph from the words that were to those that will be, and these memories to what they mean then."""
-    was = _State(
-        {row.node: row.representative for row in connection.execute(select(_same))},
-        frozenset((row.one, row.other) for row in connection.execute(select(_apart))),
-    )
-    change = _Change(was, will)
+    change = _Change(_as_folded(connection), will)
     rows = _rows(connection, change, memories)
     _count_names(connection, change.touched, -1)
     derivations.remove_all(connection, *rows)
