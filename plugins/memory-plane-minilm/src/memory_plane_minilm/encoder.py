@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,14 @@ class Encoder:
         from onnxruntime import InferenceSession, SessionOptions  # type: ignore[import-untyped]
         from tokenizers import Tokenizer
 
-        content = (folder / MODEL).read_bytes()
-        self.name = f"onnx-{sha256(content).hexdigest()[:12]}-{tokens}"
+        with (folder / MODEL).open("rb") as file:
+            self.name = f"onnx-{file_digest(file, 'sha256').hexdigest()[:12]}-{tokens}"
         self._tokenizer: Any = Tokenizer.from_file(str(folder / TOKENIZER))
         self._tokenizer.enable_truncation(max_length=tokens)
         self._tokenizer.enable_padding()
         options = SessionOptions()
         options.intra_op_num_threads = threads
-        self._session: Any = InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        self._session: Any = InferenceSession(str(folder / MODEL), options, providers=["CPUExecutionProvider"])
         self._wanted = [one.name for one in self._session.get_inputs()]
 
     def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
