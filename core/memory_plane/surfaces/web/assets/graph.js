@@ -32,7 +32,7 @@ async function ask(more) {
 
 function take(data, beside) {
   const before = new Map(nodes.map((node) => [node.id, node]));
-  nodes = data.nodes.map((node) => Object.assign(before.get(node.id) || place(beside), node));
+  nodes = data.nodes.map((node, number) => Object.assign(before.get(node.id) || place(beside, number), node));
   const by = new Map(nodes.map((node) => [node.id, node]));
   if (data.trail) way = data.trail;
   const all = new Map([...data.edges, ...(way ? way.edges : [])].map((edge) => [edge.id, edge]));
@@ -47,8 +47,10 @@ function take(data, beside) {
   list();
 }
 
-function place(beside) {
-  return beside ? { x: beside.x, y: beside.y } : {};
+// New nodes come in a spiral around the one that was opened, as the first ones do around the middle.
+function place(beside, number) {
+  const [far, turn] = [8 * Math.sqrt(number), number * Math.PI * (3 - Math.sqrt(5))];
+  return beside ? { x: beside.x + far * Math.cos(turn), y: beside.y + far * Math.sin(turn) } : {};
 }
 
 function bend() {

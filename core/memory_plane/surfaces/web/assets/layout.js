@@ -26,11 +26,11 @@ function layout(nodes, edges, heat, wide) {
     .force("x", d3.forceX().strength(0.09 / wide))
     .force("y", d3.forceY().strength(0.09 * wide))
     .force("apart", () => part(nodes))
-    .tick(TICKS);
+    .tick(heat < 1 ? TICKS / 3 : TICKS);
   for (let round = 0; round < TICKS && part(nodes); round++);
 }
 
-// Moves nodes whose boxes overlap from each other, along the shorter way; tells whether there were any.
+// Moves nodes whose boxes overlap from each other; tells whether there were any.
 function part(nodes) {
   let moved = false;
   for (let one = 0; one < nodes.length; one++) {
@@ -41,11 +41,12 @@ function part(nodes) {
   return moved;
 }
 
+// Along the way that is the shorter for its size: labels are wide, and all would stand in high columns.
 function push(one, other) {
   const across = (one.width + other.width) / 2 - Math.abs(one.x - other.x);
   const down = (one.height + other.height) / 2 - Math.abs(one.y - other.y);
   if (across <= 0 || down <= 0) return false;
-  const axis = across < down ? "x" : "y";
+  const axis = across / one.width < down / one.height ? "x" : "y";
   const way = ((axis === "x" ? across : down) / 2 + 0.5) * (one[axis] < other[axis] ? 1 : -1);
   one[axis] -= way;
   other[axis] += way;
