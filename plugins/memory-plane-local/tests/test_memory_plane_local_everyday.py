@@ -231,3 +231,33 @@ def test_moves_are_read_by_what_moves(text: str, claims: set[str]) -> None:
 def test_task_without_its_subject_is_the_writers() -> None:
     (item,) = found("Will send the invoice tomorrow.").items
     assert (item.owner, item.object) == ("me", "invoice")
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Otto: I moved to Porto. We use Kafka.", {"Otto LOCATED_IN Porto", "Otto USES Kafka"}),
+        ("[10:31] Otto: I moved to Porto", {"Otto LOCATED_IN Porto"}),
+        ("Otto (10:31): I moved to Porto", {"Otto LOCATED_IN Porto"}),
+        ("Otto: I moved to Porto\nI moved to Lisbon", {"Otto LOCATED_IN Porto", "me LOCATED_IN Lisbon"}),
+        ('Ines said: "I moved to Porto"', {"Ines LOCATED_IN Porto"}),
+        ('"I moved to Porto," said Ines.', {"Ines LOCATED_IN Porto"}),
+        ('He said: "I moved to Porto"', set()),
+        ("Update: I moved to Porto", {"me LOCATED_IN Porto"}),
+    ],
+)
+def test_i_is_who_speaks(text: str, claims: set[str]) -> None:
+    assert held(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("For Atlas we picked Postgres.", {"Atlas USES Postgres"}),
+        ("Going with Kafka for Atlas was a mistake.", set()),
+        ("Had we picked Kafka for Atlas, it would be slow.", set()),
+        ("Using Scala, Brightwater is building FlowCast.", {"Brightwater BUILDS FlowCast", "FlowCast USES Scala"}),
+    ],
+)
+def test_choice_is_read_by_how_its_sentence_begins(text: str, claims: set[str]) -> None:
+    assert held(text) == claims

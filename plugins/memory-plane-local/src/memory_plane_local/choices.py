@@ -9,6 +9,7 @@ from memory_plane_local.drafts import polarity
 from memory_plane_local.elements import MARK, NAME, NOUN, WORD, Element
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
+from memory_plane_local.subjects import opens, rates
 from memory_plane_local.tables import cues
 from memory_plane_local.verbs import Row, phrases
 
@@ -29,7 +30,11 @@ class _Choice(NamedTuple):
 def read_choice(reader: Reader, clause: Clause, at: int) -> bool:
     """Draft what is chosen by the verb at `at` for things that are named, or for several purposes; else False."""
     element = clause.elements[at]
-    if element.passive or not (element.low in cues("choosing") or element.low in cues("using")):
+    if (
+        element.passive
+        or (at == 0 and (opens(clause) or rates(clause)))
+        or not (element.low in cues("choosing") or element.low in cues("using"))
+    ):
         return False
     subject, sure = reader.subject(clause, at)
     decided = element.low in cues("choosing") or subject[:1] == [reader.discourse.writer]
@@ -37,6 +42,8 @@ def read_choice(reader: Reader, clause: Clause, at: int) -> bool:
     if not subject or not decided or match is None:
         return False
     choices = _choices(reader, clause, match.end)
+    if leading := _leading(reader, clause, at):
+        choices = [choice._replace(things=choice.things or leading) for choice in choices]
     if len(choices) < 2 and not any(choice.things for choice in choices):
         return False
     polar = polarity(reader.flags(clause, element), state=False)
@@ -103,6 +110,11 @@ def _can_use(element: Element, name: Name) -> bool:
     if name.options[:1] and name.options[0] in _NO_USERS:
         return False
     return (element.kind == NAME or element.definite) and name.text.split()[-1].lower() not in cues("no_user")
+
+
+def _leading(reader: Reader, clause: Clause, at: int) -> list[Name]:
+    """The thing that a sentence begins with: "for Atlas we picked Postgres"."""
+    return _purpose(reader, clause, 0)[0] if 2 < at < 6 else []
 
 
 def _next(elements: list[Element], at: int) -> int:

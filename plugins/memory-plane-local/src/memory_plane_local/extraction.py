@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, tzinfo
 
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
@@ -24,6 +24,7 @@ from memory_plane_local.name_guesses import guess
 from memory_plane_local.names import find_names
 from memory_plane_local.relations import Reader
 from memory_plane_local.sentences import Sentence, sentences
+from memory_plane_local.speakers import labelled, quoted
 from memory_plane_local.tasks import read_assignments, read_task
 from memory_plane_local.titles import read_role
 from memory_plane_local.tokens import Token, tokenize
@@ -63,9 +64,10 @@ class _Text:
                 self._once(name)
         self.drafts = Drafts()
         self.discourse = Discourse(self.writer)
+        self.speaker, self.heard = self.writer, 0
         self.reader = Reader(self.discourse, self.drafts, self._once)
 
-    def tokens(self, text: str) -> list[Token]:
+    def tokens(self, text: str) -> Sequence[Token]:
         """Return the tokens of what is said, without the head of a letter."""
         tokens, begin = tokenize(text), self.letter.begin
         return [token for token in tokens if token.start >= begin] if begin else tokens
@@ -79,6 +81,7 @@ class _Text:
             clause.flags |= QUESTION
         for element in clause.elements:
             element.names = [self._once(name) for name in element.names]
+        self._listen(clause)
         task = read_task(self.reader, clause, self.written)
         for item in (task,) if task else read_assignments(self.reader, clause, self.written):
             self._item(item)
@@ -100,6 +103,16 @@ class _Text:
             self._item(read_request(clause, sentence.question, self.written))
         if clause.main:
             self.discourse.subject = tuple(clause.main)
+
+    def _listen(self, clause: Clause) -> None:
+        """Take who says a sentence for its "I": the speaker of a line to its end, somebody quoted for the quotation."""
+        first, last = clause.span()
+        if "\n" in clause.sentence.text[self.heard : first]:
+            self.speaker = self.writer
+        self.heard = last
+        self.speaker = labelled(clause.elements) or self.speaker
+        said = quoted(self.discourse, clause.elements)
+        self.discourse.writer = self.speaker if said is None else next(iter(said), None)
 
     def file_under(self, memory: Memory) -> None:
         """Take the project that an agent files its own work under as its word that it works on it."""

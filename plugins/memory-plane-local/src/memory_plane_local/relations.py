@@ -45,6 +45,8 @@ class Reader:
 
     def verb(self, clause: Clause, at: int) -> None:
         """Read the verb at `at`, unless its subject comes later."""
+        if at == 0 and before_verb.rates(clause):
+            return
         if at == 0 and before_verb.opens(clause):
             clause.waiting.append(at)
         else:

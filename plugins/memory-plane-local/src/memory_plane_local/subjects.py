@@ -59,6 +59,19 @@ def opens(clause: Clause) -> bool:
     return False
 
 
+def rates(clause: Clause) -> bool:
+    """Return whether a sentence says how it is to do something: "Going with Kafka for Atlas was a mistake"."""
+    first = clause.elements[0]
+    if first.form != "ing" or not first.bare:
+        return False
+    for element in clause.elements[1:]:
+        if element.low == ",":
+            return False
+        if element.kind == VERB and element.low == "be":
+            return not element.passive
+    return False
+
+
 def _implied(discourse: Discourse, clause: Clause, element: Element) -> Found:
     """A note without a subject is about its writer: "Started learning Rust"; so is "please always use pnpm"."""
     if element.low == "use" and element.form == "base":
