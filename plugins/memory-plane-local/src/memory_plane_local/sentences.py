@@ -11,6 +11,8 @@ from memory_plane_local.tokens import Token
 _ENDS = frozenset({".", "!", "?", "…", "。", "！", "？", ";", "；", "\n", "..", "..."})
 _QUESTION = frozenset({"?", "？"})
 _SHOUT = 4
+_INITIALS = 3
+"""How many initials one has at most."""
 _LANGUAGES = frozenset("CDR")
 """Letters that are names themselves, after a word: "written in R. Nobody knows why"."""
 _LONGEST = 200
@@ -61,16 +63,25 @@ def _abbreviation(tokens: Sequence[Token], at: int) -> bool:
 
 def is_initial(tokens: Sequence[Token], at: int) -> bool:
     """Return whether letters stand for given names before another name: "R. Smith", but not "Plan B. Alice left"."""
-    if at < 0 or at + 2 >= len(tokens) or tokens[at + 1].low != "." or not _letters(tokens[at].text):
+    end = at
+    while end < at + 2 * _INITIALS and _is_dotted(tokens, end):
+        end += 2
+    if at < 0 or end == at or not _goes_on(tokens[end]):
         return False
-    before, after = tokens[at - 1] if at else None, tokens[at + 2]
-    if before is not None and before.shape in ("cap", "mix") and before.low not in words("first_names.txt"):
-        return False
-    if before is not None and before.shape == "low" and tokens[at].text in _LANGUAGES:
-        return False
-    if _letters(after.text):
-        return is_initial(tokens, at + 2)
-    return after.shape == "cap" and after.low not in words("function.txt") and after.low not in words("first_names.txt")
+    before = tokens[at - 1] if at else None
+    if before is None or before.shape == "mark":
+        return True
+    if before.shape in ("cap", "mix"):
+        return before.low in words("first_names.txt")
+    return before.shape != "low" or tokens[at].text not in _LANGUAGES
+
+
+def _is_dotted(tokens: Sequence[Token], at: int) -> bool:
+    return 0 <= at < len(tokens) - 2 and tokens[at + 1].low == "." and _letters(tokens[at].text)
+
+
+def _goes_on(token: Token) -> bool:
+    return token.shape == "cap" and not any(token.low in words(f"{kind}.txt") for kind in ("function", "first_names"))
 
 
 def _letters(text: str) -> bool:
