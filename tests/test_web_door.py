@@ -183,6 +183,13 @@ def test_pages_run_no_script_of_others_and_stand_in_no_frame(plane: Plane, signe
     assert rules["script-src"] == rules["style-src"] == rules["form-action"] == "'self'"
 
 
+def test_a_page_of_another_port_neither_watches_nor_takes_in_these(plane: Plane, signed_in: SignIn) -> None:
+    browser = signed_in(plane)
+    assert browser.get("/").headers["cross-origin-opener-policy"] == "same-origin"
+    for path in ("/", "/graph/data", "/assets/style.css", "/facts/xyz"):
+        assert browser.get(path).headers["cross-origin-resource-policy"] == "same-origin"
+
+
 @pytest.mark.parametrize(
     "name", ["../frame.py", "..%2fframe.py", "vendor/../../door.py", "vendor", "", "/etc/passwd", "vendor/vendor.json"]
 )

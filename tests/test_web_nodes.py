@@ -188,3 +188,13 @@ def test_names_and_words_of_others_stay_text(memory: Plane, browser: TestClient)
 def test_place_that_is_none_is_told(browser: TestClient) -> None:
     for before in ("x", str(UUID(int=7))):
         assert browser.get(f"/nodes?order=newest&before={before}").status_code == 400
+
+
+def test_a_name_that_a_path_cannot_hold_is_found_by_its_fact(memory: Plane, browser: TestClient) -> None:
+    told(memory, "Rob Smith works at Acme.")
+    rob = node(memory, "Rob Smith")
+    memory.alias(rob.id, "..", agent="user")
+    memory.fact("..", "city", "Lyon", agent="muse")
+    link = re.search(r'<h2[^>]*><a href="([^"]*)">\.\.</a>', browser.get("/facts").text)
+    assert link is not None
+    assert "<h1>Rob Smith</h1>" in browser.get(unescape(link[1])).text

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from html import escape, unescape
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from starlette.testclient import TestClient
 
 from memory_plane import Plane
 from memory_plane.operations import make_operation
+from memory_plane.surfaces.web.pulse import day
 
 SignIn = Callable[[Plane], TestClient]
 
@@ -169,3 +173,44 @@ def test_a_visit_ends_when_nobody_looks_for_a_while(plane: Plane, browser: TestC
 def test_a_cookie_of_a_visit_that_makes_no_sense_is_no_matter(browser: TestClient, kept: str) -> None:
     browser.cookies.set("memory_plane_8788_visit", kept)
     assert browser.get("/").status_code == 200
+
+
+def test_every_open_item_can_be_reached(plane: Plane, browser: TestClient) -> None:
+    for number in range(90):
+        promise(plane, f"Promise {number:02}.")
+    seen: list[str] = []
+    path = "/"
+    for rest in ("50 more", "10 more", ""):
+        page = browser.get(path).text
+        seen += re.findall(r'class="words">(Promise \d\d)', page.partition('id="stream"')[0])
+        more = re.search(r'<a href="([^"]*)" rel="next">([^<]*)</a>', page)
+        assert (more[2] if more else "") == rest
+        path = unescape(more[1]) if more else path
+    assert sorted(seen) == [f"Promise {number:02}" for number in range(90)]
+    assert f'name="back" value="{escape(path)}"' in page  # who presses a button there comes back there
+
+
+@pytest.mark.parametrize("skip", ["-1", "x", "9" * 40, "²", "1e3"])
+def test_items_are_passed_over_within_bounds(browser: TestClient, skip: str) -> None:
+    assert browser.get("/", params={"skip": skip}).status_code == 200
+
+
+def test_an_older_page_stays_itself_when_something_new_is_said(plane: Plane, browser: TestClient) -> None:
+    for number in range(50):
+        plane.post(f"Thought {number}.", agent="muse")
+    older = re.search(r'<a href="([^"]*)">Older</a>', browser.get("/?agent=muse").text)
+    assert older is not None
+    page = browser.get(unescape(older[1])).text
+    assert f'<main id="main" hx-get="{older[1]}"' in page
+
+
+def test_a_filter_is_not_repeated_without_end(plane: Plane, browser: TestClient) -> None:
+    for number in range(5):
+        promise(plane, f"Promise {number}.")
+    assert len(browser.get("/", params={"agent": "n" * 5_000}).text) < 40_000
+
+
+@pytest.mark.parametrize(("date", "hours"), [("2026-03-29", 23), ("2026-10-25", 25), ("2026-06-01", 24)])
+def test_a_day_has_the_hours_that_it_has_where_the_person_is(date: str, hours: int) -> None:
+    first, last = (day(name, date, ZoneInfo("Europe/Berlin")) for name in ("since", "until"))
+    assert last - first == timedelta(hours=hours)

@@ -35,6 +35,7 @@ _ONCE = ("content-type", "content-length", "content-encoding", "transfer-encodin
 _HARDENING = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
 }

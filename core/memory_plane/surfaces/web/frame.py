@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache, cached_property
 from pathlib import Path
@@ -30,6 +30,15 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+LONGEST = 512
+"""How many characters of a filter count."""
+HEADERS = {
+    "content-security-policy": POLICY,
+    # Without a referrer of its own a form would come from nowhere, and be refused.
+    "referrer-policy": "same-origin",
+    # A page of another port of this machine, to which browsers send the cookie, may open these but not watch them.
+    "cross-origin-opener-policy": "same-origin",
+}
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 PAGES = (
     ("/", "Pulse"),
@@ -52,9 +61,7 @@ class Frame:
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """Return a page; one that asks for news of itself takes its `main` out of the whole."""
         text = self._templates.get_template(template).render(request=request, now=datetime.now(UTC), **values)
-        # Without a referrer of its own a form would come from nowhere, and be refused.
-        headers = {"content-security-policy": POLICY, "referrer-policy": "same-origin"}
-        return HTMLResponse(text, status_code=status, headers=headers)
+        return HTMLResponse(text, status_code=status, headers=HEADERS)
 
     def done(self, request: Request, receipt: Receipt, back: str) -> Response:
         """Go back to where a form was, or say why what it asked for was refused."""
@@ -105,6 +112,11 @@ def assets() -> Route:
 async def form(request: Request) -> dict[str, str]:
     """Return the fields that a form sent; of a name that comes twice the last."""
     return dict(parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True))
+
+
+def filters_in(given: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """Return the filters of an address, all of them; none is longer than what it is to fit can be."""
+    return {name: given.get(name, "").strip()[:LONGEST] for name in names}
 
 
 def cookie(connection: HTTPConnection, name: str = "") -> str:

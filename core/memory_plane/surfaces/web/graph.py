@@ -23,7 +23,7 @@ from memory_plane.recall import graph as nodes_of
 from memory_plane.recall import neighbourhood
 from memory_plane.recall.holding import Then
 from memory_plane.recall.neighbourhood import Neighbourhood, Part, Wanted
-from memory_plane.surfaces.web.frame import Frame, form
+from memory_plane.surfaces.web.frame import LONGEST, Frame, filters_in, form
 from memory_plane.surfaces.web.pulse import day
 from memory_plane.types import Edge, Node, Trail
 from memory_plane.vocabulary import catalogue
@@ -121,8 +121,8 @@ class Seen:
 
 def _given(request: Request) -> dict[str, str]:
     """Return the filters of an address; the types that are wanted as one text."""
-    given = {name: request.query_params.get(name, "").strip()[:200] for name in FILTERS}
-    return given | {"type": ",".join(request.query_params.getlist("type"))}
+    given = filters_in(request.query_params, FILTERS)
+    return given | {"type": ",".join(request.query_params.getlist("type"))[:LONGEST]}
 
 
 def _looked(plane: Plane, given: Mapping[str, str], zone: tzinfo | None) -> Seen:

@@ -33,10 +33,15 @@ def nodes(plane: Plane, frame: Frame) -> list[Route]:
     """Return the list of nodes, and the page of each."""
 
     def listed(request: Request) -> Response:
+        # A browser takes a name such as `..` out of a path, but leaves it in a query.
+        if "name" in request.query_params:
+            return called(request, request.query_params["name"])
         return frame.page(request, "nodes.html", **_listed(plane, request.query_params))
 
     def page(request: Request) -> Response:
-        name = request.path_params["name"]
+        return called(request, request.path_params["name"])
+
+    def called(request: Request, name: str) -> Response:
         found = plane.nodes(name)
         if not found:
             return missing(frame, request, f"Nothing in the graph is called {name}")

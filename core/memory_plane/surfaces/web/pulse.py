@@ -16,12 +16,12 @@ from memory_plane.errors import Refused
 from memory_plane.plane import Plane
 from memory_plane.recall import stream
 from memory_plane.surfaces.web.acting import place_in, placed
-from memory_plane.surfaces.web.frame import Frame, cookie, form
+from memory_plane.surfaces.web.frame import Frame, cookie, filters_in, form
 from memory_plane.types import KINDS, Receipt
 from memory_plane.writes import PERSON
 
-STREAM, ITEMS = 40, 100
-"""How many thoughts and open items the page shows at a time."""
+STREAM, ITEMS, MOST_SKIPPED = 40, 40, 900
+"""How many thoughts and open items the page shows at a time, and how many items it passes over at most."""
 FILTERS = ("agent", "kind", "project", "about", "origin", "since", "until")
 ORIGINS = ("user", "agent", "external")
 VISITED = "visit"
@@ -72,8 +72,8 @@ class Visit:
 
 def _shown(plane: Plane, given: Mapping[str, str], zone: tzinfo | None) -> dict[str, Any]:
     """Return what the page shows for the filters of its address; one that makes no sense is said to."""
-    filters = {name: given.get(name, "").strip() for name in FILTERS}
-    wrong = ""
+    filters = filters_in(given, FILTERS)
+    wrong, skipped = "", _skipped(given.get("skip", ""))
     try:
         wanted = _wanted(filters, place_in(given), zone)
     except Refused as error:
@@ -84,7 +84,9 @@ def _shown(plane: Plane, given: Mapping[str, str], zone: tzinfo | None) -> dict[
         "pulse": pulse,
         "agents": [beat for beat in pulse.heartbeats if beat.agent != PERSON],
         "said": {thought.agent: thought for thought in reversed(pulse.thoughts)},
-        "items": plane.items(limit=ITEMS),
+        "items": plane.items(limit=skipped + ITEMS)[skipped:],
+        "skipped": skipped,
+        "here": {**filters, "skip": skipped or None, "before": given.get("before") if not wrong else None},
         "thoughts": page.thoughts,
         "older": placed(page.older),
         "filters": filters,
@@ -108,11 +110,17 @@ def _wanted(filters: Mapping[str, str], before: tuple[datetime, str] | None, zon
     )
 
 
+def _skipped(text: str) -> int:
+    """Return how many items are passed over: those of whole pages before."""
+    return min(int(text), MOST_SKIPPED) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
+
+
 def day(name: str, text: str, zone: tzinfo | None) -> datetime:
     """Read a day as its begin, or for `until` as its end; raise `Refused` for what is none."""
     try:
-        first = datetime.combine(datetime.strptime(text, "%Y-%m-%d").date(), time(), zone).astimezone()  # noqa: DTZ007 - the zone comes with combine
-        return first + timedelta(days=1) if name == "until" else first
+        date = datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007 - the zone comes with combine
+        # Days are counted before they become moments: where clocks change, one has 23 or 25 hours.
+        return datetime.combine(date + timedelta(days=name == "until"), time(), zone).astimezone()
     except (ValueError, OverflowError):
         raise Refused(f"{name}: {text!r} is no day; write it as 2026-10-31") from None
 

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from memory_plane.plane import Plane
 from memory_plane.recall.lexical import WORD, telling
 from memory_plane.surfaces.web.acting import shows
-from memory_plane.surfaces.web.frame import Frame
+from memory_plane.surfaces.web.frame import Frame, filters_in
 from memory_plane.surfaces.web.pulse import day
 from memory_plane.types import KINDS, Answer, Recall
 
@@ -51,7 +51,7 @@ def search(plane: Plane, frame: Frame) -> list[Route]:
 
 def _shown(plane: Plane, frame: Frame, given: Mapping[str, str]) -> dict[str, Any]:
     query = given.get("q", "").strip()[:LONGEST]
-    filters = {name: given.get(name, "").strip() for name in FILTERS}
+    filters = filters_in(given, FILTERS)
     first = bool(query) and not given.get("cursor")
     found = _found(plane, frame, query, filters, given.get("cursor")) if query else Recall(hits=())
     return {
