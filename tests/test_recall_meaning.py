@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from memory_plane import Plane, Plugin, hookimpl
+from memory_plane import Plane, Plugin, embedding, hookimpl
 from memory_plane.plugins import PluginManager
 from memory_plane.recall import meaning
 from memory_plane.settings import Settings
@@ -154,6 +154,45 @@ def test_deferred_model_is_asked_in_the_rounds_and_for_what_is_searched_for(home
         slow.asked.clear()
         plane.work_queue()
         assert "physician" not in slow.asked
+
+
+class TiredPlugin(SlowPlugin):
+    """Fails at every batch of memories until it has rested."""
+
+    rested = False
+
+    @hookimpl
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        if "physician" in texts and not self.rested:
+            raise TimeoutError("no answer")
+        return super().embed(texts)
+
+
+def test_what_a_failing_model_left_is_embedded_in_the_next_round(home: Path) -> None:
+    tired = TiredPlugin()
+    manager = PluginManager()
+    manager.register(tired)
+    with Plane(Settings(home=home, synchronous="normal"), plugins=manager) as plane:
+        plane.post("physician", agent="muse")
+        plane.work_queue()
+        assert found(plane, "doctor") == []
+        tired.rested = True
+        plane.work_queue()
+        assert found(plane, "doctor") == ["physician"]
+
+
+def test_slow_model_does_not_hold_up_the_round(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "SECONDS", 0.0)
+    monkeypatch.setattr(embedding, "BATCH", 2)
+    with plane_of(home, SlowPlugin()) as plane:
+        for number in range(5):
+            plane.post(f"physician {number}", agent="muse")
+        counts = []
+        for _ in range(4):
+            plane.work_queue()
+            with plane.database.reading() as connection:
+                counts.append(connection.exec_driver_sql("SELECT count(*) FROM vectors").scalar())
+    assert counts == [2, 4, 5, 5]
 
 
 def test_write_that_ends_after_the_round_leaves_the_vector_of_the_deferred_model(

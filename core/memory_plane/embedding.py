@@ -6,7 +6,8 @@ with the write gives way to its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
@@ -18,8 +19,11 @@ from memory_plane.types import Memory, Vectors
 if TYPE_CHECKING:
     from memory_plane.plugins import PluginManager
 
-BATCH = 200
+BATCH = 100
 """So many memories get their vectors in one transaction."""
+ROUND = 1_000
+SECONDS = 5.0
+"""So many memories are looked at in one round, and no longer than this: a slow model must not hold up what follows."""
 
 
 class Embedder:
@@ -38,8 +42,11 @@ class Embedder:
         if meant is not None:
             vectors.add(connection, seq, meant.model, meant.rows[0])
 
-    def embed(self, seqs: Iterable[int], *, inline: bool = True) -> None:
-        """Ask about these memories and keep the answers; with `inline`, as far as deferred plugins have no say."""
+    def embed(self, seqs: Iterable[int], *, inline: bool = True) -> bool:
+        """Ask about these memories and keep the answers; with `inline`, as far as deferred plugins have no say.
+
+        Return whether there were answers, where there was something to ask.
+        """
         with self._database.reading() as connection:
             found = {seq: stored[0].text for seq in seqs if (stored := log.memory(connection, seq)) is not None}
         meant = self._plugins.embed(list(found.values()), inline=inline) if found else None
@@ -48,23 +55,35 @@ class Embedder:
             with self._database.writing(durable=False) as connection:
                 for seq, row in zip(found, meant.rows, strict=True):
                     keep(connection, seq, meant.model, row)
+        return meant is not None or not found
 
-    def catch_up(self, most: int = 5 * BATCH, progress: Callable[[int, int], None] | None = None) -> int:
-        """Look at up to `most` memories that were not looked at yet, and embed those that lack the present model's
-        vector; return how many were looked at.
+    def catch_up(self) -> None:
+        """Look at the next memories that were not looked at yet, as far as one round goes, and embed them."""
+        end = monotonic() + SECONDS
+        for looked in self._following():
+            if looked >= ROUND or monotonic() >= end:
+                break
+
+    def catch_up_wholly(self, progress: Callable[[int, int], None]) -> None:
+        """Look at all memories that were not looked at yet, and embed them; `progress` is told how many of how many."""
+        with self._database.reading() as connection:
+            total = log.count(connection)
+        for looked in self._following():
+            progress(min(looked, total), total)
+
+    def _following(self) -> Iterator[int]:
+        """Embed a batch of those that lack the present model's vector; yield how many were looked at so far.
+
+        What a failing model leaves is looked at again next time.
         """
         probe = self._plugins.embed(["memory"])
         looked = 0
-        while probe is not None and looked < most:
+        while probe is not None:
             with self._database.reading() as connection:
                 found = vectors.following(connection, probe.model, BATCH)
-                total = log.count(connection) if progress else 0
-            if not found:
-                break
-            self.embed((seq for seq, is_there in found if not is_there), inline=False)
+            if not found or not self.embed((seq for seq, is_there in found if not is_there), inline=False):
+                return
             with self._database.writing(durable=False) as connection:
                 vectors.done(connection, probe.model, found[-1][0])
             looked += len(found)
-            if progress is not None:
-                progress(min(looked, total), total)
-        return looked
+            yield looked

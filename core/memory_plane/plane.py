@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -533,7 +532,7 @@ class Plane(Writes, GraphReads, Judgements):
                 enrichment.put_all(connection, log.memories(connection))
             kept = 0 if rederive else rebuild.refold_derivations(connection, said)
         changed = tuple(self._pipeline.rederive(said)) if rederive else ()
-        self._pipeline.embedder.catch_up(sys.maxsize, said)
+        self._pipeline.embedder.catch_up_wholly(said)
         self._renderer.mark_dirty()
         if rederive:
             with self.database.reading() as connection:
