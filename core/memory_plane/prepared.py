@@ -90,9 +90,13 @@ class _Form:
         self._row = named("Row", [column.name for column in found], rename=True)._make if found else tuple
         processes = [_process(column.type, dialect, "result") for column in found]
         self._processes = [(place, process) for place, process in enumerate(processes) if process is not None]
+        plain = self._named is None and all(bind[1:] == (None, None) for bind in self._binds)
+        self._plain = [name for name, _, _ in self._binds] if plain else None
 
     def bind(self, values: Values) -> Any:
         """Return the values as the driver takes them."""
+        if self._plain is not None:
+            return [values.get(name) for name in self._plain]
         given = []
         for name, default, process in self._binds:
             value = values.get(name, default)
@@ -102,7 +106,7 @@ class _Form:
     def rows(self, cursor: Iterable[tuple[Any, ...]]) -> list[Any]:
         """Return the rows as Python has them."""
         if not self._processes:
-            return list(cursor) if self._row is tuple else [self._row(row) for row in cursor]
+            return list(cursor) if self._row is tuple else list(map(self._row, cursor))
         rows = []
         for row in cursor:
             cells = list(row)

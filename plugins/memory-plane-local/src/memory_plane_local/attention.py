@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from memory_plane.types import AgentContext, Attention, Memory, Node, Routing
 from memory_plane_local.lexicon import is_common
@@ -44,7 +44,8 @@ class _Said:
         self.stems = frozenset(map(_stem, telling)).union(*(_content(node.name) for node in nodes))
         words = islice(dict.fromkeys(telling), _COMPARED)
         self.meanings = [(word, meant) for word in words if (meant := means(word)) is not None]
-        self.lows = [letters for token in tokens if (letters := _letters(token.low))]
+        lows = [letters for token in tokens if (letters := _letters(token.low))]
+        self.spoken = {*lows, *map("".join, pairwise(lows))}
         self.names = {node.id: node.name for node in nodes}
         self.news = _TOLD.get(memory.kind, (0.0, "")) if memory.origin != "external" else (0.0, "")
         self.means = means
@@ -116,11 +117,7 @@ def _nearness(agent: AgentContext, said: _Said) -> list[Reason]:
 
 def _address(agent: AgentContext, said: _Said) -> list[Reason]:
     """Whether the agent is spoken of by its id, hyphens or not: "@muse", "grok bot"."""
-    name = _letters(agent.id)
-    for at, low in enumerate(said.lows):
-        if name.startswith(low) and name in (low, low + (said.lows[at + 1] if at + 1 < len(said.lows) else "")):
-            return [(_ADDRESSED, f"addressed to {agent.id}")]
-    return []
+    return [(_ADDRESSED, f"addressed to {agent.id}")] if _letters(agent.id) in said.spoken else []
 
 
 def _letters(text: str) -> str:

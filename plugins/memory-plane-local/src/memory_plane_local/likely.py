@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from memory_plane_local import scorer
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import Draft, fit, settle
@@ -31,6 +33,8 @@ def read_likely(reader: Reader, clause: Clause) -> None:
     if not ("Organization" in types or {"Place", "Concept"} <= types):
         return
     told = {frozenset((id(draft.subject), id(draft.object))) for draft in reader.drafts.found.values()}
+    if all(frozenset(pair) in told for pair in combinations(map(id, owners.values()), 2)):
+        return
     found = spots(tokens, list(owners.values()))
     for said in scorer.score([token.low for token in tokens], found, _LEAST):
         one, other = owners.get(said.subject.begin), owners.get(said.object.begin)

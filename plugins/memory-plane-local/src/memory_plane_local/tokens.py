@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from memory_plane_local.ideographs import segment
@@ -28,7 +29,8 @@ class Token(NamedTuple):
     shape: str
 
 
-def tokenize(text: str) -> list[Token]:
+@lru_cache(maxsize=2)  # a memory is read, and then asked whom it concerns
+def tokenize(text: str) -> tuple[Token, ...]:
     """Cut `text` into tokens, clitics apart: They're -> They 're; doesn't -> does n't."""
     tokens: list[Token] = []
     for found in _SCANNER.finditer(text):
@@ -43,7 +45,7 @@ def tokenize(text: str) -> list[Token]:
             tokens.append(_word(piece, start))
         else:
             tokens.extend(_word(part, start + at) for at, part in segment(piece))
-    return tokens
+    return tuple(tokens)
 
 
 def _word(piece: str, start: int) -> Token:
