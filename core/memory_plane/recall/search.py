@@ -139,7 +139,7 @@ def _relevance(rows: set[int], ranked: dict[int, float], read: dict[int, Evidenc
 
 
 def _told(part: Part) -> dict[str, float]:
-    return {name: round(value, 3) for name, value in part._asdict().items() if value}
+    return {name: shown for name, value in part._asdict().items() if (shown := round(value, 3))}
 
 
 def _with_neighbours(
