@@ -48,6 +48,20 @@ def test_handoff_that_interests_its_agent_is_there_once_all_the_same(make_plane:
     assert brief(plane, "muse").count(TEXT) == 1
 
 
+def test_promise_stands_in_the_brief_of_whoever_made_it_until_it_is_kept(plane: Plane) -> None:
+    own = plane.post("I will build the status API", agent="Codex", kind="commitment").id
+    told = plane.post("Sends the deck", agent="muse", kind="commitment", owner="grok", to="codex").id
+    plane.post("Which board?", agent="grok", kind="question", owner="grok")
+    assert [("status API" in brief(plane, to), "the deck" in brief(plane, to)) for to in ("codex", "grok", "muse")] == [
+        (True, True),
+        (False, True),
+        (False, False),
+    ]
+    assert "Which board" not in brief(plane, "grok")
+    assert [plane.resolve(item, agent="user", status="done").state for item in (own, told)] == ["stored", "stored"]
+    assert "status API" not in brief(plane, "codex") + brief(plane, "grok")
+
+
 @pytest.mark.parametrize("status", ["done", "dropped", "answered", "acknowledged"])
 def test_handoff_leaves_every_brief_once_it_is_closed(make_plane: Callable[..., Plane], status: str) -> None:
     plane = make_plane("local", agents={"muse": {"interests": ["FPGA"]}})

@@ -88,8 +88,8 @@ class MemorySnapshot:
         return state.naming(self._connection, found[0], ABOUT) if found else ()
 
     def brief(self, agent: str) -> tuple[tuple[Thought, ...], tuple[OpenItem, ...]]:
-        """Return what an agent should see: thoughts of others worth its attention, and items addressed to it."""
+        """Return what an agent should see: thoughts of others worth its attention, and what waits for it."""
         thoughts = state.attended(
             self._connection, agent, minimum=self._threshold(agent), limit=THOUGHTS, now=self._now
         )
-        return thoughts, state.items(self._connection, self._now, to=agent, limit=ITEMS)
+        return thoughts, state.items_before(self._connection, self._now, agent, ITEMS)

@@ -48,6 +48,8 @@ _open = (
     .order_by(_thoughts.c.pinned.desc(), _items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id)
     .limit(_limit)
 )
+_owed = and_(_items.c.kind == "commitment", func.lower(_items.c.owner) == bindparam("name"))
+_items_before = Prepared(_open.where(or_(func.lower(_items.c.addressee) == bindparam("name"), _owed)))
 _open_count = Prepared(
     select(func.count())
     .select_from(_items)
@@ -170,6 +172,11 @@ def items_of(connection: Connection, now: datetime, names: Collection[str], limi
     """Return the open items that somebody of these names (in lower case) owes or is to have, as `items` orders them."""
     ends = [func.lower(column).in_(names) for column in (_items.c.owner, _items.c.addressee)]
     return tuple(map(open_item, connection.execute(_open.where(or_(*ends)), {"now": now, "limit": limit})))
+
+
+def items_before(connection: Connection, now: datetime, agent: str, limit: int) -> tuple[OpenItem, ...]:
+    """Return what waits for an agent, as `items` orders it: open items addressed to it, and what it promised."""
+    return tuple(map(open_item, _items_before.all(connection, now=now, limit=limit, name=agent.lower())))
 
 
 def items_total(connection: Connection, now: datetime) -> int:
