@@ -105,6 +105,7 @@ def test_nobody_is_sent_elsewhere(plane: Plane, browser: TestClient, back: str) 
         ("?agent=grok", {"two"}),
         ("?kind=decision", {"three"}),
         ("?project=atlas", {"one"}),
+        ("?project=ATLAS&agent=Muse", {"one"}),
         ("?origin=external", {"two"}),
         ("?until=2026-01-01", {"one"}),
         ("?since=2026-01-03", {"three"}),

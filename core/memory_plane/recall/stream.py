@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 
 from memory_plane import models
 from memory_plane.recall.graph import find
@@ -102,4 +102,5 @@ def _naming(connection: Connection, wanted: Wanted) -> tuple[list[ColumnElement[
 def _equals(wanted: Wanted) -> list[ColumnElement[bool]]:
     columns = ("agent", "kind", "project", "origin")
     given = [(_thoughts.c[name], getattr(wanted, name)) for name in columns]
-    return [column == value for column, value in given if value is not None]
+    # The database lowers Latin letters alone.
+    return [or_(column == value, func.lower(column) == value.lower()) for column, value in given if value is not None]
