@@ -339,5 +339,5 @@ class DayReader(FigureReader):
         if self.low(at) in ("week", "month", "year", "quarter", "weekend"):
             return False
         if self.pieces[at].low in cues("day_or_word"):
-            return before in cues("period_in") and not self.pieces[at].text.islower()
+            return before in cues("month_in" if self.pieces[at].text.islower() else "period_in")
         return self.low(at) == "q" or not number(at + 1, self.pieces) or bool(self._year_after(at + 1))

@@ -21,13 +21,17 @@ _ONE = timedelta(days=1)
 
 
 class Span(NamedTuple):
-    """A time that a sentence names: from `first`, or until `end`, as `kind` says; `token` is where it stands."""
+    """A time that a sentence names: from `first`, or until `end`, as `kind` says; `token` is where it stands.
+
+    `ahead` is the first day where it is still to come: "in March" of what has happened and of what will.
+    """
 
     kind: str
     first: date
     end: date
     token: int
     leads: bool
+    ahead: date
 
 
 class Times(NamedTuple):
@@ -56,13 +60,20 @@ def spans(text: str, tokens: Sequence[Token], written: datetime) -> list[Span]:
         at = bisect_right(starts, day.start) - 1
         if after is not None and _goes_on(text, day, after):
             first, end = _told(text, day, written.date()), _told(text, after, written.date())
-            whole.append(Span(BETWEEN, _before(text, day, first, end), _end(after, end), at - 1, _leads(tokens, at)))
+            begin = _before(text, day, first, end)
+            whole.append(Span(BETWEEN, begin, _end(after, end), at - 1, _leads(tokens, at), day.first))
             skip = True
         elif kind := _kind(tokens, at, day):
             first = day.first if kind == UNTIL else _told(text, day, written.date())
             last = first + (day.last - day.first) + _ONE
-            whole.append(Span(kind, first, _end(day, first) if kind == UNTIL else last, at, _leads(tokens, at)))
+            end = _end(day, first) if kind == UNTIL else last
+            whole.append(Span(kind, first, end, at, _leads(tokens, at), day.first))
     return whole
+
+
+def coming(span: Span, written: datetime) -> Span | None:
+    """Return a time as one that is still to come, None where it is not."""
+    return span._replace(first=span.ahead) if span.kind in (SINCE, DURING) and span.ahead > written.date() else None
 
 
 def times(span: Span, polar: Polarity, flags: int, written: datetime, *, state: bool, leaving: bool) -> Times:
