@@ -1,9 +1,11 @@
 """Who is who: how often two are taken for one, how often one for two, on blocks of marked texts.
 
     python tests/benchmarks/identity.py [tests/data/identity.txt] [--show] [--everyday /path/to/peerbench]
+    python tests/benchmarks/identity.py --speed 1000 100000
 
-With `--everyday` the harness's 600 people with everyday names are written as well: which facts are gone, and who has
-got another one's employer.
+With `--speed` the price of looking a new name up among so many made-up ones is measured instead. With `--everyday` the
+harness's 600 people with everyday names are written as well: which facts are gone, and who has got another one's
+employer.
 """
 
 from __future__ import annotations
@@ -13,18 +15,29 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from random import Random
+from string import ascii_lowercase
 from typing import NamedTuple
 
+from sqlalchemy import Connection
+
 from memory_plane import Plane
+from memory_plane.operations import make_operation, memory_of
 from memory_plane.plugins import PluginManager
+from memory_plane.recall.candidates import candidates
 from memory_plane.settings import Settings
+from memory_plane.store import derivations, identities, log, operations
+from memory_plane.store.codec import Derivation
+from memory_plane.types import Classification, Memory, Mention, Resolution, new_node_id
 
 DATA = Path(__file__).parents[1] / "data" / "identity.txt"
+NAMES, WARMING = 5, 100
 _MARKED = re.compile(r"\[(?P<name>[^|\]]+)\|(?P<group>\w+)\.(?P<number>\d+)\]")
 
 
@@ -43,7 +56,12 @@ def main() -> None:
     parser.add_argument("file", nargs="?", type=Path, default=DATA)
     parser.add_argument("--show", action="store_true", help="show each pair that is wrong, but for part three")
     parser.add_argument("--everyday", type=Path, help="the folder of the peerbench harness")
+    parser.add_argument("--speed", type=int, nargs="+", help="numbers of nodes")
     given = parser.parse_args()
+    if given.speed:
+        for nodes in given.speed:
+            speed(nodes)
+        return
     print("part    different  taken for one    same  taken for two  of these in review  not read")
     for part, blocks in parts(given.file.read_text("utf-8")):
         count = Counter[str]()
@@ -107,8 +125,6 @@ def verdict(
 
 def meant(plane: Plane, memory: str) -> dict[str, str]:
     """Return the ids of the nodes that a memory names, by the words there."""
-    from memory_plane.store import derivations, identities, log
-
     with plane.database.reading() as connection:
         found = log.get(connection, memory)
         assert found is not None
@@ -136,6 +152,47 @@ def _empty() -> Path:
 @cache
 def _plugins() -> PluginManager:
     return PluginManager.load(Settings.load(home=tempfile.mkdtemp(), plugins={"enabled": ["local"]}))
+
+
+def speed(nodes: int) -> None:
+    """Print the processor time that the candidates of one new name take in a memory of so many names."""
+    draw = Random(7)
+    with tempfile.TemporaryDirectory() as home, opened(home) as plane:
+        with plane.database.writing(durable=False) as connection:
+            for _ in range(nodes // NAMES):
+                memory = written(connection, [made_up(draw) for _ in range(NAMES)])
+        with plane.database.reading() as connection:
+            asked = [mention(name, name) for name in (made_up(draw) for _ in range(600))]
+            for part in (asked[:WARMING], asked[WARMING:]):
+                began = time.process_time()
+                for one in part:
+                    candidates(connection, memory, [one])
+            print(f"{nodes:9,} nodes: {(time.process_time() - began) / len(part) * 1e6:.0f} µs a name")
+
+
+def written(connection: Connection, names: list[str]) -> Memory:
+    """Write a memory that founds a node for each name."""
+    text = ", ".join(names)
+    operation = make_operation("thought", {"text": text}, agent="muse")
+    memory = memory_of(operation)
+    assert memory is not None
+    mentions = [mention(text, name) for name in names]
+    new = (Resolution(mention=one, node=new_node_id(memory.id, one), probability=1) for one in mentions)
+    answer = Derivation(plugin="local", version="1", classification=Classification(resolutions=tuple(new)))
+    seq = operations.append(connection, operation, operation.created_at).seq
+    derivations.record(connection, seq, memory, operation.created_at, [answer])
+    return memory
+
+
+def made_up(draw: Random) -> str:
+    """Make a name of two long words that nobody has."""
+    return " ".join("".join(draw.choices(ascii_lowercase, k=draw.randint(6, 9))).capitalize() for _ in range(2))
+
+
+def mention(text: str, name: str) -> Mention:
+    """Return a name where it stands."""
+    start = text.index(name)
+    return Mention(text=name, type="Person", start=start, end=start + len(name), confidence=1)
 
 
 def everyday(harness: Path) -> None:
