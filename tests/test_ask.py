@@ -225,6 +225,16 @@ def test_items_facts_and_doings_are_answered(empty: Plane) -> None:
     assert empty.ask("What is the website's price?").text == UNKNOWN
 
 
+def test_first_name_means_the_one_person_of_items_who_has_it_and_the_answer_says_whom(empty: Plane) -> None:
+    empty.post("Send the docs", agent="muse", kind="commitment", owner="user", to="Nina Okafor")
+    empty.post("Nina is in Delft.", agent="muse")
+    assert empty.ask("What did I promise Nina?").text == "Send the docs (“nina” read as Nina Okafor)"
+    assert empty.ask("What did I promise Nin?").text == UNKNOWN
+    empty.post("Call the bank", agent="muse", kind="commitment", owner="user", to="Nina Petrova")
+    assert empty.ask("What did I promise Nina?").text == UNKNOWN
+    assert empty.ask("What did I promise Nina Petrova?").text == "Call the bank"
+
+
 def test_kept_promises_are_told_and_not_open(empty: Plane) -> None:
     empty.post("I promised Dana I'd send the invoice by Friday.", agent="notes", origin="user")
     (item,) = empty.items()

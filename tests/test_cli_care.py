@@ -324,3 +324,18 @@ def test_command_of_a_plugin_that_does_not_run_says_why(run: Run) -> None:
     assert result.exit_code == 2
     assert "plugin 'missing' is enabled but not installed" in result.stderr
     assert "no command and no plugin is called 'mising'" in run("mising").stderr
+
+
+# --- no answer ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [("Who works at Acme?", "nothing says so"), ("Why was it so?", "not every word was understood")],
+)
+def test_question_without_an_answer_is_told_why_and_how_to_search(run: Run, question: str, why: str) -> None:
+    run("post", "Ann works at Globex")
+    told = run("ask", question)
+    assert told.stdout == "I don't know\n"
+    assert told.stderr == f"{why}; to search instead: memory-plane recall '{question}'\n"
+    assert (told.exit_code, run("ask", question, "--json").stderr) == (0, "")

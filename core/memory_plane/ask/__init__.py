@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
 from itertools import islice
@@ -116,5 +115,4 @@ def _merged(one: Names, other: Names) -> Names:
 def _saying_how(answer: Answer, names: Names) -> Answer:
     """Say which name a misspelt one was taken for."""
     read = {named.text: named.read_as for entries in names.values() for _, named in entries if named.read_as}
-    notes = [f"“{text}” read as {wording.plainly(name, 60, 'agent')}" for text, name in read.items()]
-    return replace(answer, text=f"{answer.text} ({'; '.join(notes)})") if notes else answer
+    return wording.read_as(answer, read)

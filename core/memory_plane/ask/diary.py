@@ -57,6 +57,23 @@ class Diary:
 
 def items(diary: Diary, asked: Items, owners: list[str] | None, to: list[str] | None) -> Answer | None:
     """Answer from promises and open items; `owners` and `to` are how the people asked for are called."""
+    found = _items(diary, asked, owners, to)
+    fuller = {} if found else _fuller(diary, [*(owners or ()), *(to or ())])
+    if not fuller:
+        return found
+    people = ([fuller.get(name.casefold(), name) for name in names] if names else names for names in (owners, to))
+    found = _items(diary, asked, *people)
+    external = found is not None and any(one.origin == "external" for one in found.findings)
+    return wording.read_as(found, fuller, "external" if external else "agent") if found else None
+
+
+def _fuller(diary: Diary, names: Iterable[str]) -> dict[str, str]:
+    """Return whom a first name alone means among the people of items; where several are called so, nobody."""
+    people = {name.casefold(): store.fuller(diary.connection, name) for name in names}
+    return {name: found[0] for name, found in people.items() if len({one.casefold() for one in found}) == 1}
+
+
+def _items(diary: Diary, asked: Items, owners: list[str] | None, to: list[str] | None) -> Answer | None:
     wanted: dict[str, list[str]] = {"kind": list(asked.kinds)} if asked.kinds else {}
     if asked.still_open:
         wanted["status"] = ["open"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from memory_plane.pages import clean, fenced
@@ -25,6 +26,12 @@ def unknown(*, understood: bool) -> Answer:
 def answer(text: str, findings: Iterable[Finding]) -> Answer:
     """Return an answer that rests on something."""
     return Answer(text=text, known=True, understood=True, findings=tuple(findings)[:SHOWN])
+
+
+def read_as(answer: Answer, names: Mapping[str, str], origin: str = "agent") -> Answer:
+    """Return the answer with the names of a question that were taken for others, each with the one it was taken for."""
+    notes = [f"“{text}” read as {plainly(name, 60, origin)}" for text, name in names.items()]
+    return replace(answer, text=f"{answer.text} ({'; '.join(notes)})") if notes else answer
 
 
 def listed(names: Sequence[str], total: int | None = None) -> str:

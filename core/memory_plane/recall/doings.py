@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, and_, bindparam, func, or_, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, and_, bindparam, func, or_, select, union_all
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -15,6 +15,8 @@ from memory_plane.types import Edge, Fact, OpenItem, Thought
 
 MOST = 2_000
 """How many of the newest items or thoughts are looked through."""
+_FULLER = 8
+"""How many spellings of fuller names are looked at."""
 
 _log, _thoughts, _items = models.operations, models.thoughts, models.items
 _facts, _edges = models.facts, models.graph_edges
@@ -96,6 +98,15 @@ def items(
         conditions += [_items.c.due_at >= due[0], _items.c.due_at < due[1]]
     rows = connection.execute(_an_item.where(*conditions), {"limit": limit})
     return [state.open_item(row) for row in rows]
+
+
+def fuller(connection: Connection, name: str) -> list[str]:
+    """Return how owners and addressees of the newest items are called whose names go on after this one."""
+    ends = [select(column.label("name"), _items.c.seq) for column in (_items.c.owner, _items.c.addressee)]
+    called = union_all(*ends).subquery()
+    longer = func.lower(called.c.name).startswith(f"{name.lower()} ", autoescape=True)
+    asked = select(called.c.name).distinct().where(called.c.seq.in_(_newest_items), longer)
+    return sorted(connection.scalars(asked.limit(_FULLER)))
 
 
 def _is_one(column: ColumnElement[str], values: Collection[str]) -> ColumnElement[bool]:

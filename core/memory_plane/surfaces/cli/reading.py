@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +16,7 @@ from memory_plane.surfaces.cli.options import (
     pass_session,
 )
 from memory_plane.surfaces.cli.output import plain, print_json, print_page, print_pairs, print_table, short_id
-from memory_plane.surfaces.cli.text import clean
+from memory_plane.surfaces.cli.text import clean, one_line
 from memory_plane.surfaces.cli.times import Moment
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ def ask(session: Session, question: str, as_json: bool, **values: Any) -> None:
         print_json(found)
         return
     click.echo(clean(found.text))
+    if not found.known:
+        why = "nothing says so" if found.understood else "not every word was understood"
+        click.echo(f"{why}; to search instead: memory-plane recall {shlex.quote(one_line(question))}", err=True)
     if found.findings:
         click.echo()
         print_table(
