@@ -156,6 +156,23 @@ def test_deferred_model_is_asked_in_the_rounds_and_for_what_is_searched_for(home
         assert "physician" not in slow.asked
 
 
+def test_deferred_model_never_sees_what_is_held_back_or_was_taken_back(home: Path) -> None:
+    slow = SlowPlugin()
+    with plane_of(home, slow, MeaningPlugin()) as plane:
+        held = plane.post("physician", agent="muse", held=True)
+        gone = plane.post("surgeon", agent="muse")
+        plane.retract(gone.id, agent="muse")
+        plane.post("nurse", agent="muse")
+        plane.work_queue()
+        assert "nurse" in slow.asked
+        assert not {"physician", "surgeon"} & set(slow.asked)
+        plane.release(held.id, agent="muse")
+        plane.work_queue()
+        assert "physician" in slow.asked
+        assert "surgeon" not in slow.asked
+        assert found(plane, "doctor") == ["physician"]
+
+
 class TiredPlugin(SlowPlugin):
     """Fails at every batch of memories until it has rested."""
 

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from memory_plane.database import Database
 from memory_plane.store import log, vectors
+from memory_plane.store.derivations import visible
 from memory_plane.types import Memory, Vectors
 
 if TYPE_CHECKING:
@@ -45,10 +46,12 @@ class Embedder:
     def embed(self, seqs: Iterable[int], *, inline: bool = True) -> bool:
         """Ask about these memories and keep the answers; with `inline`, as far as deferred plugins have no say.
 
-        Return whether there were answers, where there was something to ask.
+        A deferred plugin may send what it is asked, so it is not asked about what was retracted or is held back. Return
+        whether there were answers, where there was something to ask.
         """
         with self._database.reading() as connection:
-            found = {seq: stored[0].text for seq in seqs if (stored := log.memory(connection, seq)) is not None}
+            stored = {seq: known[0] for seq in seqs if (known := log.memory(connection, seq)) is not None}
+            found = {seq: one.text for seq, one in stored.items() if inline or visible(connection, seq, one)}
         meant = self._plugins.embed(list(found.values()), inline=inline) if found else None
         if meant is not None:
             keep = vectors.add if inline else vectors.put

@@ -119,7 +119,8 @@ class Pipeline:
         target = log.target_of(release)
         found = log.get(connection, target) if target is not None else None
         if found is not None and memory_of(found[1]) is not None:
-            enrichment.put(connection, found[0], self._plugins.deferred)
+            late = (enrichment.MEANING,) if self._plugins.embeds_later else ()
+            enrichment.put(connection, found[0], (*self._plugins.deferred, *late))
 
     def _take_in(self, connection: Connection, delivery: Delivery, new: Collection[str]) -> None:
         """Keep the answers that came along, and have those plugins asked that another machine does not have."""
@@ -279,6 +280,8 @@ class Pipeline:
             return self._enrich_again(seq, tries, now)
         if not self._begun(plugin, seq, tries, now):
             return False
+        if plugin == enrichment.MEANING:
+            return self._embed_late(seq)
         with self._database.reading() as connection:
             inquiry = inquire(connection, seq, self._interests)
         answer = None if inquiry is None else self._ask_deferred(plugin, inquiry)
@@ -290,6 +293,13 @@ class Pipeline:
             if inquiry is not None and answer is not None:
                 derivations.record(connection, seq, inquiry.memory, inquiry.at, [answer], late=True)
         return answer is not None
+
+    def _embed_late(self, seq: int) -> bool:
+        """Embed what the rounds passed over while it was held back; it stays in the queue while a model fails."""
+        if self.embedder.embed([seq], inline=False):
+            with self._database.writing(durable=False) as connection:
+                enrichment.done(connection, enrichment.MEANING, seq)
+        return False
 
     def _begun(self, plugin: str, seq: int, tries: int, now: datetime) -> bool:
         """Note the try before it is made, so that one which ends the process counts too, and no other process makes it.

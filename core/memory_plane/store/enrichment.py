@@ -12,6 +12,8 @@ from memory_plane.prepared import Prepared
 
 INLINE = ""
 """Stands for the plugins that are asked in the same call as the write; an entry that stays tells of a crash."""
+MEANING = "*"
+"""Stands for what a memory means: a deferred model was not asked for it while the memory was held back."""
 
 _queue = models.enrichment
 _put = Prepared(lambda insert: insert(_queue).on_conflict_do_nothing(), "plugin", "seq", "tries")
