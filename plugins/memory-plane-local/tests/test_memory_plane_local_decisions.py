@@ -84,12 +84,11 @@ def test_first_name_after_the_whole_one_is_the_same_person_for_a_day_unless_ther
     assert not joined(rob, replace(smith, same_agent=False))
 
 
-def test_short_name_of_the_same_agent_on_the_same_day_joins_with_one_they_share() -> None:
+def test_two_of_one_surname_in_one_company_are_two_though_one_agent_names_both() -> None:
     tom = mention("Tom Gray")
     known = candidate(tom, "Thomas Gray", name_score=0.8, shared_neighbours=1, same_agent=True, last_seen=WRITTEN)
-    assert joined(tom, known)
-    assert not joined(tom, replace(known, shared_neighbours=0))
-    assert not joined(tom, replace(known, same_agent=False))
+    assert not joined(tom, known)
+    assert joined(tom, replace(known, shared_neighbours=2))
 
 
 @pytest.mark.parametrize(
