@@ -140,6 +140,7 @@ def test_a_question_is_asked_without_a_mouse(page: Page) -> None:
 
 def test_an_item_is_resolved_without_a_mouse(page: Page, client: Client) -> None:
     _, text = promise(client, due_at=datetime(2020, 1, 1, tzinfo=UTC))
+    _, next_text = promise(client, due_at=datetime(2020, 1, 2, tzinfo=UTC))
     page.goto("/")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
@@ -152,6 +153,7 @@ def test_an_item_is_resolved_without_a_mouse(page: Page, client: Client) -> None
     expect(button).to_be_focused()
     page.keyboard.press("Enter")
     expect(card(page, text)).to_have_count(0)
+    expect(card(page, next_text)).to_be_focused()  # and not the first thing of the page
 
 
 # --- on a telephone, and without a script ------------------------------------------------------------------------

@@ -46,6 +46,21 @@ document.addEventListener("visibilitychange", () => (document.hidden ? rest() : 
 window.addEventListener("pagehide", rest);
 window.addEventListener("pageshow", listen);
 
+// Who was at an item that has gone goes on from the one in its place; not from a button, which a held key would press.
+let place;
+document.addEventListener("focusin", ({ target }) => {
+  const item = target.closest("#items > li");
+  place = item ? [...item.parentElement.children].indexOf(item) : undefined;
+});
+document.addEventListener("htmx:after:swap", () => {
+  if (place === undefined || document.activeElement !== document.body) return;
+  const items = document.querySelectorAll("#items > li");
+  const next = items[Math.min(place, items.length - 1)] ?? document.querySelector("#open-title, main h1");
+  if (!next) return;
+  next.tabIndex = -1;
+  next.focus();
+});
+
 document.addEventListener("htmx:error", () => contact(LOST));
 
 document.addEventListener("keydown", (event) => {
