@@ -67,6 +67,13 @@ def browser(plane: Plane, signed_in: SignIn) -> TestClient:
     return signed_in(plane)
 
 
+def again(browser: TestClient) -> str:
+    """Press the button of the page; return what it shows then."""
+    answer = browser.post("/doctor", headers={"content-type": "application/x-www-form-urlencoded"})
+    assert answer.status_code == 200
+    return answer.text
+
+
 def row(page: str, name: str) -> str:
     """Return the row of a table, or of a list of fields, that begins with a name."""
     rows: list[str] = re.findall(r"<tr>.*?</tr>|<div><dt>.*?</div>", page, re.S)
@@ -127,7 +134,27 @@ def test_wrong_thing_has_its_remedy(plane: Plane, browser: TestClient) -> None:
     assert "chmod 700" in wrong
     plane.home.chmod(0o700)
     assert "chmod" in browser.get("/doctor").text  # the last look, until another is asked for
-    assert "chmod" not in browser.post("/doctor").text
+    assert "chmod" not in again(browser)
+
+
+def test_pulse_tells_what_the_last_look_found_wrong(plane: Plane, browser: TestClient) -> None:
+    plane.home.chmod(0o755)
+    browser.get("/doctor")
+    pulse = browser.get("/").text
+    assert 'outbox. <a class="warn" href="/doctor">1 thing is wrong</a>: <bdi>others may read' in pulse
+    plane.home.chmod(0o700)
+    again(browser)
+    assert "Nothing is wrong." in browser.get("/").text
+
+
+def test_pulse_waits_for_no_look(plane: Plane, signed_in: SignIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    end = Flag()
+    monkeypatch.setattr(PAGE.setup, "examine", lambda *_, **__: [end.wait(20)][:0])
+    browser = signed_in(plane)
+    assert "Looking for what is wrong…" in browser.get("/").text
+    end.set()
+    browser.get("/doctor")
+    assert "Looking for what is wrong…" not in browser.get("/").text
 
 
 def test_hub_starts_no_program_of_an_agent(make_plane: MakePlane, signed_in: SignIn, tmp_path: Path) -> None:

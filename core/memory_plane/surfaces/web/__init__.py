@@ -12,7 +12,7 @@ from memory_plane.plane import Plane
 from memory_plane.surfaces.events import Feed
 from memory_plane.surfaces.gate import STILL_OPEN
 from memory_plane.surfaces.web.change import change
-from memory_plane.surfaces.web.doctor import doctor
+from memory_plane.surfaces.web.doctor import Looks, doctor
 from memory_plane.surfaces.web.door import Door, Master
 from memory_plane.surfaces.web.facts import facts
 from memory_plane.surfaces.web.frame import Frame, assets
@@ -30,8 +30,10 @@ def web(plane: Plane, feed: Feed, master: Master) -> tuple[Door, list[BaseRoute]
     """Return the door of the pages, for the gate, and the routes of all pages."""
     frame = Frame(plane.settings)
     door = Door(master, frame)
-    made = (page(plane, frame) for page in (pulse, search, graph, facts, nodes, memories, review, doctor, change))
-    routes = [*door.routes(), assets(), _live(feed), *chain.from_iterable(made)]
+    looks = Looks.at(plane)
+    telling = (page(plane, frame, looks) for page in (pulse, doctor))
+    made = (page(plane, frame) for page in (search, graph, facts, nodes, memories, review, change))
+    routes = [*door.routes(), assets(), _live(feed), *chain.from_iterable((*telling, *made))]
     door.guards(route.path for route in routes)
     return door, [*routes, *door.links().routes]
 

@@ -37,9 +37,8 @@ OLD = timedelta(hours=1)
 _ORDER = {"wrong": 0, "note": 1, "ok": 2}
 
 
-def doctor(plane: Plane, frame: Frame) -> list[Route]:
+def doctor(plane: Plane, frame: Frame, looks: Looks) -> list[Route]:
     """Return the page, and where it is told to look again."""
-    looks = Looks(lambda: list(setup.examine(plane.settings, plane.plugins, start=False, through=False)))
 
     def page(request: Request) -> Response:
         return frame.page(request, "doctor.html", **_shown(plane), **_found(looks))
@@ -59,6 +58,11 @@ class Looks:
         self._lock = Lock()
         self._thread: Thread | None = None
         self._last: tuple[datetime, list[Finding]] | None = None
+
+    @classmethod
+    def at(cls, plane: Plane) -> Looks:
+        """Return looks at all that a hub may look at beside its work."""
+        return cls(lambda: list(setup.examine(plane.settings, plane.plugins, start=False, through=False)))
 
     def start(self) -> None:
         """Look, unless that is under way."""

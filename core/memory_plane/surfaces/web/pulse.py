@@ -16,6 +16,7 @@ from memory_plane.errors import Refused
 from memory_plane.plane import Plane
 from memory_plane.recall import stream
 from memory_plane.surfaces.web.acting import place_in, placed
+from memory_plane.surfaces.web.doctor import Looks
 from memory_plane.surfaces.web.frame import Frame, cookie, filters_in, form
 from memory_plane.types import KINDS, Receipt
 from memory_plane.writes import PERSON
@@ -30,12 +31,13 @@ APART = timedelta(minutes=15)
 """How long nobody looks until the next look is another visit."""
 
 
-def pulse(plane: Plane, frame: Frame) -> list[Route]:
+def pulse(plane: Plane, frame: Frame, looks: Looks) -> list[Route]:
     """Return the page, and where its forms go."""
 
     def page(request: Request) -> Response:
         visit = Visit.of(request.cookies.get(cookie(request, VISITED), ""), datetime.now(UTC))
-        response = frame.page(request, "pulse.html", **_shown(plane, request.query_params, frame.zone), visit=visit)
+        shown = {**_shown(plane, request.query_params, frame.zone), **_wrong(looks)}
+        response = frame.page(request, "pulse.html", **shown, visit=visit)
         response.set_cookie(
             cookie(request, VISITED), visit.text(), max_age=366 * 86_400, httponly=True, samesite="strict"
         )
@@ -95,6 +97,14 @@ def _shown(plane: Plane, given: Mapping[str, str], zone: tzinfo | None) -> dict[
         "origins": ORIGINS,
         "failures": plane.failures(),
     }
+
+
+def _wrong(looks: Looks) -> dict[str, Any]:
+    """Return what the last look found wrong; nobody waits for one that is under way."""
+    last = looks.last(wait=0)
+    # Plugins that failed are counted as they are now.
+    found = [one for one in last[1] if one.state == "wrong" and not one.what.startswith("plugin ")] if last else []
+    return {"complaints": found, "looked": last is not None, "looking": looks.under_way}
 
 
 def _wanted(filters: Mapping[str, str], before: tuple[datetime, str] | None, zone: tzinfo | None) -> stream.Wanted:
