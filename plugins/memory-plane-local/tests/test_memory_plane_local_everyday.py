@@ -261,3 +261,19 @@ def test_i_is_who_speaks(text: str, claims: set[str]) -> None:
 )
 def test_choice_is_read_by_how_its_sentence_begins(text: str, claims: set[str]) -> None:
     assert held(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Lumen is a CLI written in Rust", {"Lumen BUILT_IN Rust"}),
+        ("Meeting with Acme on Thursday at 10", set()),
+        ("Baraka joined the payments team", {"Baraka MEMBER_OF payments team"}),
+        ("had lunch with Amara and Ben", {"me KNOWS Amara", "me KNOWS Ben"}),
+        ("Baraka works with Efua.", set()),
+        ("Ben's joining Acme.", set()),
+        ("Ben is leaving Acme.", set()),
+    ],
+)
+def test_what_people_do_together_and_plan_is_not_overdone(text: str, claims: set[str]) -> None:
+    assert held(text) == claims

@@ -13,12 +13,13 @@ from memory_plane_local.drafts import Draft, Drafts, closed, fit, polarity, sett
 from memory_plane_local.elements import NAME, NOUN, WORD, Element
 from memory_plane_local.guards import ENDED, NEGATIVE, PAST_TENSE
 from memory_plane_local.name import THING, Name
-from memory_plane_local.spans import NEVER, Times, times
+from memory_plane_local.spans import NEVER, Span, Times, coming, times
 from memory_plane_local.tables import cues, words
 from memory_plane_local.verbs import Row, phrases
 
 _MEANS = (("on", "top", "of"), ("using",), ("with",), ("in",), ("on",), ("via",))
 _LEAVING = frozenset({"PREVIOUSLY_WORKED_AT", "PREVIOUSLY_LIVED_IN"})
+_CHANGES = frozenset({"WORKS_AT", "MEMBER_OF", "PREVIOUSLY_WORKED_AT"})
 _MAKING = frozenset({"BUILDS", "WORKING_ON"})
 _ANY_PHRASE = frozenset({"DEPENDS_ON", "BLOCKED_BY", "PREFERS"})
 _TECHNICAL = frozenset({"USES", "BUILT_IN", "DEPENDS_ON"})
@@ -87,6 +88,8 @@ class Reader:
             found, after, sure = self.objects(clause, match.end, any_phrase=row.relation in _ANY_PHRASE)
             if row.relation == "PREFERS" and found and _vague(clause.elements[after - 1]):
                 continue
+            if _company(match) and found and not found[0].options:
+                continue
             if not self._state(clause, element, match, subject, found, factor * sure):
                 continue
             if match.phrase.rest[:1] == ("~",):
@@ -138,6 +141,9 @@ class Reader:
         ours, theirs = fit(source, row.subjects), fit(target, row.objects)
         if ours is None or theirs is None or source is target:
             return False
+        ahead = verb is not None and row.relation in _CHANGES and _under_way(verb, row)
+        if polar == "positive" and ahead and self._coming(clause, verb) is None:
+            polar = "hypothetical"
         settle(source, ours[0])
         settle(target, theirs[0])
         confidence = round(row.strength * factor * ours[1] * theirs[1], 3)
@@ -150,7 +156,14 @@ class Reader:
         span = clause.told(verb) if verb is not None and polar in ("positive", "past") else None
         if span is None or verb is None:
             return NEVER
+        if verb.form == "ing" and not verb.bare and not verb.flags & PAST_TENSE and not state:
+            span = self._coming(clause, verb) or span
         return times(span, polar, self.flags(clause, verb), clause.written, state=state, leaving=leaving)
+
+    def _coming(self, clause: Clause, verb: Element | None) -> Span | None:
+        """Return the time to come at which what is under way will be so."""
+        span = clause.told(verb) if verb is not None else None
+        return None if span is None else coming(span, clause.written)
 
     def _workplace(self, clause: Clause, element: Element, subject: list[Name], at: int) -> None:
         """A person who does something "at The Zebra" works there."""
@@ -198,6 +211,16 @@ def _goes_on(clause: Clause, at: int) -> bool:
     return element is not None and (
         element.kind == NOUN or (element.kind == WORD and element.low not in words("function.txt"))
     )
+
+
+def _under_way(verb: Element, row: Row) -> bool:
+    """Whether a change is only to come: "he's joining Acme"."""
+    return not row.state and verb.form == "ing" and not verb.bare and not verb.flags & PAST_TENSE
+
+
+def _company(match: Match) -> bool:
+    """Whether a phrase is said of tools and of people: "works with Efua"."""
+    return match.phrase.row.relation == "USES" and match.phrase.rest == ("with",)
 
 
 def _vague(element: Element) -> bool:

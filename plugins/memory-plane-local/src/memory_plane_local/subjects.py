@@ -77,6 +77,8 @@ def _implied(discourse: Discourse, clause: Clause, element: Element) -> Found:
     if element.low == "use" and element.form == "base":
         urged = any(token.low in cues("urge") for token in clause.sentence.tokens[: element.begin])
         return (discourse.resolve("me")[0], 0.95) if urged else ([], 0.0)
+    if element.opening == "ing" and element.low == "meet":  # "Meeting with Acme on Thursday" is still to come
+        return [], 0.0
     if element.opening not in ("past", "ing", "participle") or element.passive or clause.sentence.question:
         return [], 0.0
     return discourse.resolve("me")[0], 0.95
@@ -88,7 +90,14 @@ def _beside(clause: Clause, at: int, element: Element) -> Found:
         return clause.product, 0.97
     if element.form == "ing" and clause.elements[at - 1].kind == NOUN and clause.last:
         return clause.last, 0.95
-    return _head(clause, at), 1.0
+    return clause.last if _predicate(clause, at) else _head(clause, at), 1.0
+
+
+def _predicate(clause: Clause, at: int) -> bool:
+    """Whether a participle tells more of what something is: "Lumen is a CLI written in Rust"."""
+    element, noun = clause.elements[at], clause.elements[at - 1]
+    told = element.bare and element.form in ("past", "participle") and noun.kind == NOUN and not noun.definite
+    return told and at > 2 and clause.elements[at - 2].low == "be" and bool(clause.last)
 
 
 def _head(clause: Clause, at: int) -> list[Name]:
