@@ -281,6 +281,9 @@ def test_recency_is_counted_from_the_memory() -> None:
     [
         ("travel", "The flight leaves at nine.", "interest: travel (flight)"),
         ("introductions", "Rob introduced us.", "interest: introductions"),
+        ("shipping", "They will ship it on Friday.", "interest: shipping"),
+        ("news", "There is a new tracking page.", None),
+        ("news", "The news is out.", "interest: news"),
         ("travel", "The router is slow.", None),
         ("FPGA", "Aisha uses PostgreSQL.", None),
     ],

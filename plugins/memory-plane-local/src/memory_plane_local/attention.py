@@ -22,6 +22,10 @@ _NEAR = (0.6, 0.52, 0.25)
 _FOCUS, _WRITTEN, _ADDRESSED = 0.6, 0.3, 0.85
 _TOLD = {"milestone": (0.5, "a milestone"), "decision": (0.5, "a decision")}
 _LEAST = 0.05
+_NO_PLURALS = frozenset({"arms", "customs", "goods", "means", "news", "odds"})
+"""Words whose form without the s is another word."""
+_DOUBLED = frozenset("bdgmnprt")
+"""Letters that an ending doubles: ship, shipping."""
 _COMPARED = 60
 """How many words of a text are compared by their meaning."""
 
@@ -137,10 +141,13 @@ def _counts(token: Token) -> bool:
 
 
 def _stem(word: str) -> str:
-    """The shortest base form: investments, investing and invest are one, introduction and introduced too."""
+    """The shortest base form: investments and invest are one, shipping and ship, introduction and introduced too."""
+    if word in _NO_PLURALS:
+        return word
     word = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
     for suffix in ("ment", "ing", "ed", "ion", "or", "er"):
         if word.endswith(suffix) and len(word) - len(suffix) >= 4:
             word = word[: -len(suffix)]
+            word = word[:-1] if word[-1] == word[-2] and word[-1] in _DOUBLED else word
             break
     return word[:-1] if word.endswith("uct") else word
