@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from html import escape, unescape
+from importlib import import_module
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,6 +16,9 @@ from starlette.testclient import TestClient
 from memory_plane import Plane
 from memory_plane.operations import make_operation
 from memory_plane.surfaces.web.pulse import day
+
+pulse = import_module("memory_plane.surfaces.web.pulse")
+"""The module, whose package has a function of that name."""
 
 SignIn = Callable[[Plane], TestClient]
 
@@ -194,6 +198,18 @@ def test_every_open_item_can_be_reached(plane: Plane, browser: TestClient) -> No
 @pytest.mark.parametrize("skip", ["-1", "x", "9" * 40, "²", "1e3"])
 def test_items_are_passed_over_within_bounds(browser: TestClient, skip: str) -> None:
     assert browser.get("/", params={"skip": skip}).status_code == 200
+
+
+def test_the_last_page_of_items_does_not_lead_to_itself(
+    plane: Plane, browser: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulse, "MOST_SKIPPED", 40)
+    for number in range(90):
+        promise(plane, f"Promise {number:02}.")
+    assert 'rel="next"' in browser.get("/").text
+    page = browser.get("/?skip=80").text
+    assert 'rel="next"' not in page
+    assert "and 10 more" in page
 
 
 def test_an_older_page_stays_itself_when_something_new_is_said(plane: Plane, browser: TestClient) -> None:

@@ -21,7 +21,7 @@ from memory_plane.surfaces.web.frame import Frame, cookie, filters_in, form
 from memory_plane.types import KINDS, Receipt
 from memory_plane.writes import PERSON
 
-STREAM, ITEMS, MOST_SKIPPED = 40, 40, 900
+STREAM, ITEMS, MOST_SKIPPED = 40, 40, 9_960
 """How many thoughts and open items the page shows at a time, and how many items it passes over at most."""
 FILTERS = ("agent", "kind", "project", "about", "origin", "since", "until")
 ORIGINS = ("user", "agent", "external")
@@ -88,6 +88,7 @@ def _shown(plane: Plane, given: Mapping[str, str], zone: tzinfo | None) -> dict[
         "said": {thought.agent: thought for thought in reversed(pulse.thoughts)},
         "items": plane.items(limit=skipped + ITEMS)[skipped:],
         "skipped": skipped,
+        "most_skipped": MOST_SKIPPED,
         "here": {**filters, "skip": skipped or None, "before": given.get("before") if not wrong else None},
         "thoughts": page.thoughts,
         "older": placed(page.older),

@@ -1,5 +1,4 @@
 // Tells the page that the memory has changed, and gives the search box its key. htmx does the rest.
-"use strict";
 
 const LOST = "The hub does not answer. What you see may be old, and what you press may not be done. This page comes back by itself.";
 const BUSY = "Not live: this page looks for news every five seconds.";
