@@ -230,6 +230,9 @@ def test_first_name_means_the_one_person_of_items_who_has_it_and_the_answer_says
     empty.post("Nina is in Delft.", agent="muse")
     assert empty.ask("What did I promise Nina?").text == "Send the docs (“nina” read as Nina Okafor)"
     assert empty.ask("What did I promise Nin?").text == UNKNOWN
+    empty.post("Sends the plan", agent="muse", kind="commitment", owner="Nina Okafor", to="muse")
+    assert empty.ask("What did Nina promise us?").text == "Sends the plan (“nina” read as Nina Okafor)"
+    assert "Nina is in Delft." in empty.ask("What did everybody do today?").text
     empty.post("Call the bank", agent="muse", kind="commitment", owner="user", to="Nina Petrova")
     assert empty.ask("What did I promise Nina?").text == UNKNOWN
     assert empty.ask("What did I promise Nina Petrova?").text == "Call the bank"
