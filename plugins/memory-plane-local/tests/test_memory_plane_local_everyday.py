@@ -277,3 +277,14 @@ def test_choice_is_read_by_how_its_sentence_begins(text: str, claims: set[str]) 
 )
 def test_what_people_do_together_and_plan_is_not_overdone(text: str, claims: set[str]) -> None:
     assert held(text) == claims
+
+
+def test_somebody_spoken_to_and_asked_takes_over() -> None:
+    (item,) = found("Codex, please fix the flaky test by Friday.").items
+    assert (item.kind, item.to) == ("handoff", "Codex")
+    assert found("Codex, nice work.").items == ()
+
+
+def test_comment_in_code_is_a_task_of_its_writer_unless_it_names_another() -> None:
+    assert [item.object for item in found("# TODO: handle empty input").items] == ["handle empty input"]
+    assert found("TODO(sam): fix the flaky test").items == ()

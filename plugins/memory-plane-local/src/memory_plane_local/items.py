@@ -173,9 +173,15 @@ def read_request(clause: Clause, asked: bool, written: datetime) -> Item | None:
         due = due_date(tokens, written)
         return Item(kind="question", owner=None, to=to, object=text + "?", due_at=due) if _requests(clause) else None
     receiver = _handed(clause)
-    if receiver is None and to and tokens[0].low == "@" and len(tokens) > 3:
+    if receiver is None and to and len(tokens) > 3 and (tokens[0].low == "@" or _asked(clause)):
         receiver = to
     return Item(kind="handoff", owner=None, to=receiver, object=text) if receiver else None
+
+
+def _asked(clause: Clause) -> bool:
+    """Whether somebody spoken to is asked for something right away: "Codex, please fix the test"."""
+    behind = clause.elements[1].end
+    return clause.sentence.tokens[behind].low == "please" if behind < len(clause.sentence.tokens) else False
 
 
 def _requests(clause: Clause) -> bool:

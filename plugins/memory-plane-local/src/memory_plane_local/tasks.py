@@ -41,7 +41,7 @@ def read_task(reader: Reader, clause: Clause, written: datetime) -> Item | None:
     if owner is None or begin < 0 or clause.sentence.question or _conditional(tokens[begin:]):
         return None
     end = task_end(tokens, begin, written)
-    if end < begin + _SHORTEST or tokens[begin].low in cues("untask"):
+    if end < begin + _SHORTEST or tokens[begin].low in cues("untask") or tokens[begin].low in ("(", "["):
         return None
     if not _follows(clause, kind, begin, end):
         return None
