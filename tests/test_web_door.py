@@ -44,6 +44,14 @@ def test_a_link_signs_a_browser_in_once(hub: TestClient) -> None:
     assert hub.get("/").status_code == 401
 
 
+def test_a_browser_that_is_signed_in_may_open_its_link_again(hub: TestClient) -> None:
+    path = link(hub)
+    hub.get(path)
+    again = hub.get(path)
+    assert (again.status_code, "set-cookie" in again.headers) == (200, False)
+    assert "This browser is signed in" in again.text
+
+
 def test_a_look_whether_a_link_is_there_does_not_use_it_up(hub: TestClient) -> None:
     path = link(hub)
     looked = hub.head(path)

@@ -107,7 +107,10 @@ class Door:
             # A program that only looks whether a link is there does not use it up.
             until = self._links.pop(code, 0.0) if request.method == "GET" else 0.0
         if master is None or until < monotonic():
-            return self._frame.page(request, "closed.html", status=401)
+            # Who opens a link again that let this very browser in is told no untruth.
+            known = self._lasts(request.cookies.get(cookie(request), ""))
+            template, status = ("welcome.html", 200) if known else ("closed.html", 401)
+            return self._frame.page(request, template, status=status)
         # A page of its own and no redirection: a strict cookie is not sent where the way began at another site.
         response = self._frame.page(request, "welcome.html")
         response.set_cookie(

@@ -4,6 +4,7 @@
 const MOVE = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 300;
 const LEAST = 0.7; // below this size labels are not read
 const KNOWN = new Set(["Person", "Organization", "Team", "Project", "Commitment", "Tool", "Language", "Agent"]);
+const UNWRITTEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g; // what XML does not take
 const files = document.querySelector("#files");
 const details = document.querySelector("#details");
 const svg = d3.select("#graph");
@@ -275,7 +276,8 @@ function save() {
   });
   const { clientWidth: width, clientHeight: height } = svg.node();
   Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` }).forEach(([name, value]) => copy.setAttribute(name, value));
-  const href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
+  const drawn = new XMLSerializer().serializeToString(copy).replace(UNWRITTEN, "\ufffd");
+  const href = URL.createObjectURL(new Blob([drawn], { type: "image/svg+xml" }));
   element("a", { href, download: "graph.svg" }).click();
   setTimeout(() => URL.revokeObjectURL(href), 1000);
 }
