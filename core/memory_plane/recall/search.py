@@ -31,7 +31,7 @@ MAX_RESULTS = 200
 SNIPPET = 240
 BY_WORDS, BY_MEANING = 30, 20
 """How many memories each way of looking proposes; more of them find nothing that these do not."""
-LEADING, LENDING = 15, 5
+LEADING, LENDING = 10, 5
 """Of how many of these is read what stands beside them, and how many are asked what they are linked with."""
 FAR = 0.4
 """What has no word of the question must have such a share of the best score."""
