@@ -85,24 +85,30 @@ class _Text:
         task = read_task(self.reader, clause, self.written)
         for item in (task,) if task else read_assignments(self.reader, clause, self.written):
             self._item(item)
-        for at, element in enumerate(clause.elements):
-            if element.kind == NAME:
-                self.discourse.note(element.names)
-            if element.kind == NAME or (element.kind == NOUN and at == 0):
-                clause.main = clause.main or element.names
-            read_frames(self.reader, clause, at)
-            if element.kind == VERB:
-                if not (read_choice(self.reader, clause, at) or read_change(self.reader, clause, at)):
-                    self.reader.verb(clause, at)
-                self._item(task or read_promise(self.reader, clause, at, self.written))
-            elif element.kind == ROLE:
-                read_role(self.reader, clause, at)
+        for at in range(len(clause.elements)):
+            self._element(clause, at, tasked=task is not None)
         self.reader.finish(clause)
         read_likely(self.reader, clause)
         if clause.elements:
             self._item(read_request(clause, sentence.question, self.written))
         if clause.main:
             self.discourse.subject = tuple(clause.main)
+
+    def _element(self, clause: Clause, at: int, *, tasked: bool) -> None:
+        """Read what one element begins; in a task nothing else is promised."""
+        element = clause.elements[at]
+        if element.kind == NAME:
+            self.discourse.note(element.names)
+        if element.kind == NAME or (element.kind == NOUN and at == 0):
+            clause.main = clause.main or element.names
+        read_frames(self.reader, clause, at)
+        if element.kind == VERB:
+            if not (read_choice(self.reader, clause, at) or read_change(self.reader, clause, at)):
+                self.reader.verb(clause, at)
+            if not tasked:
+                self._item(read_promise(self.reader, clause, at, self.written))
+        elif element.kind == ROLE:
+            read_role(self.reader, clause, at)
 
     def _listen(self, clause: Clause) -> None:
         """Take who says a sentence for its "I": the speaker of a line to its end, somebody quoted for the quotation."""
