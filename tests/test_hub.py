@@ -273,6 +273,18 @@ def test_hub_that_was_killed_is_in_nobodys_way(home: Path, start: Start) -> None
     assert "kept" in run(home, "recall", "kept").stdout
 
 
+@posix
+def test_pages_follow_the_settings_once_the_hub_was_started_again(home: Path, start: Start) -> None:
+    hub = start()
+    assert post(hub, "hello") == "stored"
+    hub.stop()
+    assert "Times are UTC" in (home / "PULSE.md").read_text("utf-8")
+    (home / "config.toml").write_text('timezone = "Asia/Tokyo"\n', "utf-8")
+    hub.start()
+    hub.stop()
+    assert "Times are Asia/Tokyo" in (home / "PULSE.md").read_text("utf-8")
+
+
 # --- in the background -------------------------------------------------------------------------------------------
 
 

@@ -66,6 +66,12 @@ def serve(plane: Plane, host: str, port: int) -> None:
     logger.info("the hub has ended")
 
 
+def _warm_up(plane: Plane) -> None:
+    """Be ready for the first client, and bring the pages of another version or other settings up to date."""
+    plane.warm_up()
+    plane.mark_dirty()
+
+
 def _serve(plane: Plane, host: str, listener: socket.socket, certificate: Certificate | None) -> None:
     hub, port = plane.settings.hub, listener.getsockname()[1]
     url = address(host, port, hub.names, secure=certificate is not None)
@@ -73,7 +79,7 @@ def _serve(plane: Plane, host: str, listener: socket.socket, certificate: Certif
     ensure_token(plane.home)  # what is wrong with it is told now and not at the first request
     app = create_app(plane, token=TokenFile(plane.home), port=port, names=names)
 
-    warming = Thread(target=plane.warm_up, name="warm-up", daemon=True)
+    warming = Thread(target=_warm_up, args=(plane,), name="warm-up", daemon=True)
     later = Timer(IDLE, sdk.load)
     later.daemon = True
 
