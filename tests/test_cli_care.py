@@ -339,3 +339,8 @@ def test_question_without_an_answer_is_told_why_and_how_to_search(run: Run, ques
     assert told.stdout == "I don't know\n"
     assert told.stderr == f"{why}; to search instead: memory-plane recall '{question}'\n"
     assert (told.exit_code, run("ask", question, "--json").stderr) == (0, "")
+
+
+@pytest.mark.parametrize("group", ["correct", "db", "graph", "outbox", "service"])
+def test_help_of_a_group_says_of_each_command_a_whole_sentence(ok: Callable[..., str], group: str) -> None:
+    assert "..." not in ok(group, "--help").partition("Commands:")[2]

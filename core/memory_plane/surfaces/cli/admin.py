@@ -10,6 +10,7 @@ import click
 
 from memory_plane.errors import HubUnreachable
 from memory_plane.surfaces.cli.fleet import hint
+from memory_plane.surfaces.cli.group import Group
 from memory_plane.surfaces.cli.guard import tell
 from memory_plane.surfaces.cli.options import examples, json_option, pass_session
 from memory_plane.surfaces.cli.output import plain, print_json, print_pairs, print_table, progress
@@ -129,7 +130,7 @@ def rebuild(session: Session, rederive: bool, as_json: bool) -> None:
     print_table(("CHANGED",), ((change,) for change in report.changed), empty="nothing changed")
 
 
-@click.group(epilog=examples("db revision", "db check", "db upgrade"))
+@click.group(cls=Group, epilog=examples("db revision", "db check", "db upgrade"))
 def db() -> None:
     """Check or upgrade the database."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memory_plane.surfaces.cli.group import Group
 from memory_plane.surfaces.cli.options import (
     examples,
     full_id,
@@ -36,13 +37,14 @@ def _correction(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.group(
+    cls=Group,
     epilog=examples(
         "correct review",
         "correct merge Jose José --dry-run",
         'correct distinct "Rob Smith" "Rob Jones"',
         'correct alias add "Robert Smith" Bobby',
         'correct supersede 5f1c22ab "Rob is at Acme"',
-    )
+    ),
 )
 def correct() -> None:
     """Put right what is wrong: entries, who is who, who is called what.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memory_plane.surfaces.cli.group import Group
 from memory_plane.surfaces.cli.options import Decorator, examples, given, json_option, limit_option, pass_session
 from memory_plane.surfaces.cli.output import print_json, print_table, write_lines
 from memory_plane.surfaces.cli.times import Moment
@@ -36,6 +37,7 @@ def _as_known(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.group(
+    cls=Group,
     invoke_without_command=True,
     epilog=examples(
         "graph",

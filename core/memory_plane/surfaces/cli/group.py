@@ -23,12 +23,26 @@ _WITHOUT_COMMANDS = {
 }
 
 
+_SENTENCE = 400
+"""More characters than the first sentence of a help has."""
+
+
 class Section(NamedTuple):
     """The commands of one module, as `--help` lists them: name and short help."""
 
     title: str
     module: str
     commands: Mapping[str, str]
+
+
+class Group(click.Group):
+    """A group whose help says of each command a whole sentence, however long."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of commands."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(_SENTENCE)) for name, one in commands if one is not None])
 
 
 class LazyGroup(click.Group):
@@ -127,8 +141,8 @@ def _why_none(ctx: click.Context, name: str) -> str:
     return f"the plugin {name!r} {_WITHOUT_COMMANDS.get(info.state, 'has no commands')}"
 
 
-def _plugin_group(ctx: click.Context, name: str) -> click.Group | None:
+def _plugin_group(ctx: click.Context, name: str) -> Group | None:
     commands = ctx.obj.plugins.commands().get(name)
     if not commands:
         return None
-    return click.Group(name, commands=list(commands), help=f"Commands of the plugin {name!r}.")
+    return Group(name, commands=list(commands), help=f"Commands of the plugin {name!r}.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memory_plane.surfaces.cli.group import Group
 from memory_plane.surfaces.cli.guard import tell
 from memory_plane.surfaces.cli.options import examples, json_option, limit_option, pass_session
 from memory_plane.surfaces.cli.output import print_json, print_table, short_id
@@ -24,7 +25,9 @@ _WORDS = 60
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
-@click.group(epilog=examples("outbox list", "outbox list --dead", "outbox retry --all", "outbox drop 5f1c22ab"))
+@click.group(
+    cls=Group, epilog=examples("outbox list", "outbox list --dead", "outbox retry --all", "outbox drop 5f1c22ab")
+)
 def outbox() -> None:
     """Show and mend what waits to be delivered.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_plane.errors import MemoryPlaneError
+from memory_plane.surfaces.cli.group import Group
 from memory_plane.surfaces.cli.guard import tell
 from memory_plane.surfaces.cli.options import examples, json_option, pass_session
 from memory_plane.surfaces.cli.output import print_json, print_pairs
@@ -105,7 +106,7 @@ def down(session: Session, as_json: bool) -> None:
         click.echo(f"the hub at {ended.url} has ended (pid {ended.pid})")
 
 
-@click.group(epilog=examples("service install", "service status", "service uninstall"))
+@click.group(cls=Group, epilog=examples("service install", "service status", "service uninstall"))
 def service() -> None:
     """Have launchd or systemd start the hub when you log in, and start it again when it breaks down."""
 
