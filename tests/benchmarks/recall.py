@@ -49,8 +49,7 @@ def fill(plane: Plane, dialogue: Dialogue) -> dict[str, str]:
             turns[batch[-1].id] = turn.id
     receipts = plane.apply_all(batch)
     assert {receipt.state for receipt in receipts} <= {"stored", "duplicate"}, receipts
-    for _ in range(0, len(batch), 1_000):
-        plane.work_queue()  # a deferred model of vectors is asked here
+    plane.rebuild()  # a deferred model of vectors is asked here, about all of them
     return turns
 
 
