@@ -51,6 +51,15 @@ def test_it_shows_what_every_agent_does_and_marks_who_is_silent(plane: Plane, br
     assert page.count('class="stale"') == 1
 
 
+def test_old_focus_is_stale_and_its_agent_no_less_heard(plane: Plane, browser: TestClient) -> None:
+    plane.heartbeat(focus="Reading mail", agent="grok", created_at=datetime.now(UTC) - timedelta(days=9))
+    plane.post("The mail is read", agent="grok")
+    focus, wrote = browser.get("/").text.partition("<tbody>")[2].partition("</tbody>")[0].split("<td")[1:]
+    assert "9 d ago" in focus
+    assert 'class="stale"' in focus
+    assert ">now<" in wrote
+
+
 def test_items_stand_by_their_due_date_and_late_ones_are_marked(plane: Plane, browser: TestClient) -> None:
     now = datetime.now(UTC)
     promise(plane, "In a week", due_at=now + timedelta(days=7))

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from memory_plane.errors import Refused
 from memory_plane.plane import Plane
-from memory_plane.recall import stream
+from memory_plane.recall import state, stream
 from memory_plane.surfaces.web.acting import place_in, placed
 from memory_plane.surfaces.web.doctor import Looks
 from memory_plane.surfaces.web.frame import Frame, cookie, filters_in, form
@@ -82,9 +82,11 @@ def _shown(plane: Plane, given: Mapping[str, str], zone: tzinfo | None) -> dict[
         wrong, wanted = str(error), stream.Wanted()
     with plane.snapshot() as snapshot, plane.database.reading() as connection:
         pulse, page = snapshot.pulse(), stream.page(connection, wanted, STREAM)
+        wrote = dict(state.writers(connection))
     return {
         "pulse": pulse,
         "agents": [beat for beat in pulse.heartbeats if beat.agent != PERSON],
+        "wrote": wrote,
         "said": {thought.agent: thought for thought in reversed(pulse.thoughts)},
         "items": plane.items(limit=skipped + ITEMS)[skipped:],
         "skipped": skipped,
