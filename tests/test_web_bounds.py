@@ -96,3 +96,26 @@ def test_pages_of_a_large_memory_are_bounded(full: TestClient) -> None:
         assert max(lists(answer.text), default=0) >= most // 2, path
         assert max(lists(answer.text), default=0) <= MOST + 1, path
         assert len(answer.text) < 200_000, path
+
+
+def test_long_words_are_shown_whole_on_a_page_of_their_own_alone(
+    plane: Plane, signed_in: Callable[[Plane], TestClient]
+) -> None:
+    browser, long = signed_in(plane), "zebra" * 4_000
+    said = plane.post(long, agent="muse").id
+    promised = plane.post(f"{long} soon", agent="muse", kind="commitment", origin="external").id
+    held = plane.post(f"{long} held", agent="muse", origin="external", held=True).id
+    fact = plane.fact("Zebra", "stripes", long, agent="muse").id
+    for path, ids in {
+        "/": (said, promised),
+        "/facts": (fact,),
+        "/facts?subject=Zebra&key=stripes": (fact,),
+        "/review": (held,),
+        f"/change?do=retract&target={said}": (said,),
+    }.items():
+        page = browser.get(path).text
+        for id in ids:
+            assert f'<a href="/memories/{id}">All 20,0' in page, path
+        assert long not in page, path
+    for id in (said, promised, held, fact):
+        assert long in browser.get(f"/memories/{id}").text
