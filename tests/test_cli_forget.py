@@ -68,6 +68,12 @@ def test_yes_forgets_without_a_question(run: Run, told: str, home: Path) -> None
     assert again.stderr == f"memory-plane: target: {told} was forgotten; nothing is left of it\n"
 
 
+def test_it_is_among_the_corrections_too(run: Run, told: str, home: Path) -> None:
+    assert SECRET in run("correct", "forget", told[:8], "--dry-run").stdout
+    assert run("correct", "forget", told[:8], "--yes").exit_code == 0
+    assert not is_there(home)
+
+
 def test_json_answer_is_the_receipt(run: Run, told: str) -> None:
     assert json.loads(run("forget", told, "--yes", "--json").stdout)["state"] == "stored"
 

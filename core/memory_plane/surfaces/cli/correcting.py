@@ -20,6 +20,7 @@ from memory_plane.surfaces.cli.options import (
 )
 from memory_plane.surfaces.cli.output import print_json, print_receipt, print_table, short_id
 from memory_plane.surfaces.cli.text import one_line
+from memory_plane.surfaces.cli.writing import forget
 
 if TYPE_CHECKING:
     from memory_plane.client import Client
@@ -168,6 +169,9 @@ def retract(session: Session, target: str, reason: str | None, **values: Any) ->
 def release(session: Session, target: str, **values: Any) -> None:
     """Let a text that was held back be seen by pages, search and graph."""
     _write(session, "release", {"target": full_id(session.client, target)}, **values)
+
+
+correct.add_command(forget)
 
 
 def _write(
