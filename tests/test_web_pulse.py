@@ -221,6 +221,15 @@ def test_the_last_page_of_items_does_not_lead_to_itself(
     assert "and 10 more" in page
 
 
+def test_a_page_of_items_that_has_none_left_does_not_say_that_nothing_is_open(
+    plane: Plane, browser: TestClient
+) -> None:
+    promise(plane)
+    page = browser.get("/?skip=40").text
+    assert "Nothing is open" not in page
+    assert ">First</a>" in page
+
+
 def test_an_older_page_stays_itself_when_something_new_is_said(plane: Plane, browser: TestClient) -> None:
     for number in range(50):
         plane.post(f"Thought {number}.", agent="muse")
