@@ -288,3 +288,17 @@ def test_somebody_spoken_to_and_asked_takes_over() -> None:
 def test_comment_in_code_is_a_task_of_its_writer_unless_it_names_another() -> None:
     assert [item.object for item in found("# TODO: handle empty input").items] == ["handle empty input"]
     assert found("TODO(sam): fix the flaky test").items == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Nina is the head of logistics at Borealis Freight.", "Nina HEAD_OF_LOGISTICS_OF Borealis Freight"),
+        ("Head of people ops at Acme is Jo.", "Jo HEAD_OF_PEOPLE_OPS_OF Acme"),
+        ("Nina became head of data at Lumen Health last year.", "Nina HEAD_OF_DATA_OF Lumen Health"),
+        ("Ravi became CEO of Acme in 2024.", "Ravi CEO_OF Acme"),
+        ("Nina is the head of Orion.", "Nina HEAD_OF Orion"),
+    ],
+)
+def test_office_has_its_field_and_holds_since_somebody_came_to_it(text: str, claim: str) -> None:
+    assert held(text) == {claim}

@@ -196,22 +196,37 @@ class _Builder:
         return not self._after_article() and after not in ("of", "at", ":", "for")
 
     def _field(self, end: int, label: str) -> tuple[int, str]:
-        """The field of a head, a director or a vice president: "head of data", "VP Engineering"."""
+        """The field of a head, a director or a vice president: "head of data", "VP Engineering", "head of people ops"."""
         if label not in ("HEAD", "VP", "DIRECTOR", "LEAD", "PRESIDENT"):
             return end, ""
         of = end < len(self.tokens) and self.tokens[end].low == "of"
         at = end + of
-        name = self.names.get(at)
-        if at < len(self.tokens) and (name is None or name.span[1] == at + 1) and self._field_word(at):
-            return at + 1, ("_OF_" if of else "_") + self.tokens[at].low.upper()
+        long = of and self._plain(at, at + 2)
+        if long or self._field_word(at) or (of and self._plain(at, at + 1)):
+            stop = at + 1 + long
+            return stop, "_".join(["_OF" if of else "", *(token.low.upper() for token in self.tokens[at:stop])])
         return end, ""
 
     def _field_word(self, at: int) -> bool:
-        low = self.tokens[at].low
+        if at >= len(self.tokens):
+            return False
+        low, name = self.tokens[at].low, self.names.get(at)
         return (
-            low.isalpha()
+            (name is None or name.span[1] == at + 1)
+            and low.isalpha()
             and (low in ("engineering", "hr", "it", "ai", "ml") or is_common(low))
             and low not in words("function.txt")
+        )
+
+    def _plain(self, at: int, stop: int) -> bool:
+        """Whether these words are a field, if no list has them: in small letters, before the company."""
+        return (
+            stop < len(self.tokens)
+            and self.tokens[stop].low in ("at", "for")
+            and all(token.text.isalpha() and token.text.islower() for token in self.tokens[at:stop])
+            and not any(
+                word in self.names or self.tokens[word].low in words("function.txt") for word in range(at, stop)
+            )
         )
 
     def _verb(self, at: int) -> int:

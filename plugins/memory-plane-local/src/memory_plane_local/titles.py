@@ -5,6 +5,7 @@ from __future__ import annotations
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import Draft, closed, fit, polarity, settle
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, Element
+from memory_plane_local.guards import PAST_TENSE
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues
@@ -32,8 +33,10 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
         recent = _unless_left(reader, reader.discourse.last("Organization"))
         place, factor = (recent, 0.8) if clause.elements[at].determined else (None, 0.0)
     flags = reader.flags(clause, verb) if verb else clause.flags
+    begins = verb is not None and verb.low == "become"  # who became something is it since
+    flags &= ~PAST_TENSE if begins else flags
     for holder in person:
-        _state(reader, clause, clause.elements[at], holder, place, flags, factor)
+        _state(reader, clause, clause.elements[at], holder, place, flags, factor, begins=begins)
 
 
 def _holder_before(reader: Reader, clause: Clause, at: int) -> tuple[list[Name], int]:
@@ -147,10 +150,18 @@ def _verb_between(clause: Clause, begin: int, end: int) -> Element | None:
 
 
 def _state(
-    reader: Reader, clause: Clause, role: Element, holder: Name, place: Name | None, flags: int, factor: float
+    reader: Reader,
+    clause: Clause,
+    role: Element,
+    holder: Name,
+    place: Name | None,
+    flags: int,
+    factor: float,
+    *,
+    begins: bool,
 ) -> None:
     polar = polarity(flags, state=True)
-    times = reader.times(clause, role, polar, state=True, leaving=False)
+    times = reader.times(clause, role, polar, state=not begins, leaving=False)
     tokens = clause.sentence.tokens
     start, end = tokens[0].start, tokens[-1].end
     settle(holder, "Person" if "Agent" not in holder.options[:1] else "Agent")
