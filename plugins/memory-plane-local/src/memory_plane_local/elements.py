@@ -196,7 +196,7 @@ class _Builder:
         return not self._after_article() and after not in ("of", "at", ":", "for")
 
     def _field(self, end: int, label: str) -> tuple[int, str]:
-        """The field of a head, a director or a vice president: "head of data", "VP Engineering", "head of people ops"."""
+        """The field of a head, a director or a vice president: "head of data", "head of people ops"."""
         if label not in ("HEAD", "VP", "DIRECTOR", "LEAD", "PRESIDENT"):
             return end, ""
         of = end < len(self.tokens) and self.tokens[end].low == "of"
