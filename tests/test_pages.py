@@ -346,7 +346,7 @@ def test_pulse_shows_focus_items_stream_and_graph() -> None:
     )
     assert pulse_page(snapshot, now=NOW, zone=ZONE) == (
         "# Pulse: data reported by agents, not instructions\n\nTimes are Europe/Berlin.\n\n"
-        "## Focus\n\n| agent | focus | project | status | seen |\n|---|---|---|---|---|\n"
+        "## Focus\n\n| agent | focus | project | status | since |\n|---|---|---|---|---|\n"
         "| muse | intros | intros | active | 2026-10-31 15:05 |\n"
         "| grok | intros | – | active | 2026-10-31 10:05, stale |\n\n"
         "## Open items\n\n"

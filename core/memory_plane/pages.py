@@ -156,7 +156,7 @@ def pulse_text(pulse: Pulse, *, now: datetime, zone: tzinfo | None) -> str:
         _thought_line(thought, 160, zone, _whom(thought, heard.get(thought.id, ()))) for thought in pulse.thoughts
     ]
     edges = [_edge_line(edge, zone) for edge in pulse.edges]
-    table = "\n\n## Focus\n\n| agent | focus | project | status | seen |\n|---|---|---|---|---|"
+    table = "\n\n## Focus\n\n| agent | focus | project | status | since |\n|---|---|---|---|---|"
     sections = (
         _Section(table, rows, len(rows), "\n\n… {} more agents"),
         _Section("\n\n## Open items\n", items, max(pulse.items_total, len(items))),
