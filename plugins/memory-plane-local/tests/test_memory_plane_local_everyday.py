@@ -302,3 +302,29 @@ def test_comment_in_code_is_a_task_of_its_writer_unless_it_names_another() -> No
 )
 def test_office_has_its_field_and_holds_since_somebody_came_to_it(text: str, claim: str) -> None:
     assert held(text) == {claim}
+
+
+@pytest.mark.parametrize(
+    ("text", "thing", "day"),
+    [
+        ("I'll send Rob the Q3 deck by Friday.", "Q3 deck", "2026-12-04"),
+        ("I'll send the May report by Monday.", "May report", "2026-11-30"),
+        ("I'll review the Monday report by Friday.", "review the Monday report", "2026-12-04"),
+        ("I'll send the deck before the Monday meeting.", "deck", "2026-11-30"),
+        ("I'll send the Q3 numbers Friday morning.", "Q3 numbers", "2026-12-04"),
+        ("I'll book the venue by Friday.", "book the venue", "2026-12-04"),
+    ],
+)
+def test_day_that_tells_of_a_thing_is_not_when_it_is_due(text: str, thing: str, day: str) -> None:
+    (item,) = found(text).items
+    assert item.object == thing
+    assert item.due_at is not None
+    assert item.due_at.date().isoformat() == day
+
+
+@pytest.mark.parametrize(
+    ("text", "to"),
+    [("Handoff to grok: check the FPGA benchmark.", "grok"), ("The handoff to Grok was done yesterday.", None)],
+)
+def test_note_that_is_headed_as_a_handoff_is_one(text: str, to: str | None) -> None:
+    assert [item.to for item in found(text).items] == ([to] if to else [])

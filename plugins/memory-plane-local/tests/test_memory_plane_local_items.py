@@ -94,7 +94,7 @@ def test_other_words_are_no_date(words: str) -> None:
     [
         ("commitment", "I'll water the plants of the neighbours by Friday.", "2026-12-04"),
         ("commitment", "I'll water the plants.", None),
-        ("thought", "I'll water the plants of the neighbours by Friday.", None),
+        ("thought", "Water for the plants of the neighbours by Friday.", None),
     ],
 )
 def test_declared_commitment_is_due_when_it_says_whatever_is_promised(kind: Kind, text: str, due: str | None) -> None:

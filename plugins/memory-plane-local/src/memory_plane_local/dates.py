@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memory_plane_local.calendar_words import Piece, phrases, pieces, spoken
 from memory_plane_local.day_reader import DayReader
 from memory_plane_local.figures import MOMENT
-from memory_plane_local.tables import cues
+from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 
 _END_OF_DAY = time(23, 59)
@@ -44,12 +44,27 @@ def find_days(tokens: Sequence[Token], written: datetime) -> Iterator[Day]:
 
 
 def due_date(tokens: Sequence[Token], written: datetime) -> datetime | None:
-    """Return the end of the first day to come, where the writer was, that the words name; None when they name none."""
-    for day in find_days(tokens, written):
-        begun = day.before in cues("day_begun") or day.after in ("'s", "’s", "'")
-        if day.kind != MOMENT and day.last >= written.date() and not begun:
-            return datetime.combine(day.last, _END_OF_DAY, written.tzinfo).astimezone(UTC)
-    return None
+    """Return the end of the day to come, where the writer was, by which the words want something; None for none.
+
+    It is the first one after "by" and the like, or else the first that says nothing of a thing ("the Q3 deck").
+    """
+    days = [day for day in find_days(tokens, written) if _may_be_due(day, written)]
+    plain = [day for day in days if not _tells_of_a_thing(day)]
+    by = [day for day in plain if day.before in cues("day_due")]
+    first = next(iter(by or plain or days), None)
+    return None if first is None else datetime.combine(first.last, _END_OF_DAY, written.tzinfo).astimezone(UTC)
+
+
+def _may_be_due(day: Day, written: datetime) -> bool:
+    begun = day.before in cues("day_begun") or day.after in ("'s", "’s", "'")
+    return day.kind != MOMENT and day.last >= written.date() and not begun
+
+
+def _tells_of_a_thing(day: Day) -> bool:
+    """Whether a noun follows that the day belongs to: "the May report", "Q3 numbers", but not "Friday morning"."""
+    low = day.after
+    plain = words("function.txt") | words("adverbs.txt") | words("calendar.txt")
+    return low.isalpha() and low not in plain and low not in cues("day_then")
 
 
 def _opens(piece: Piece) -> bool:

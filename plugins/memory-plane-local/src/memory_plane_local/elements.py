@@ -129,9 +129,9 @@ class _Builder:
         token = self.tokens[at]
         if token.low in cues("coming") and at + 1 < len(self.tokens) and self.tokens[at + 1].low in cues("dated"):
             return 0
-        if token.shape in ("mark", "link") or token.low in words("function.txt") or token.low in words("adverbs.txt"):
-            return 0
         if token.low in words("calendar.txt") and not token.low[-1].isdigit():
+            return 1 if at == begin and self._after_article() and self._noun_use(at + 1) else 0
+        if token.shape in ("mark", "link") or token.low in words("function.txt") or token.low in words("adverbs.txt"):
             return 0
         if token.low in titles() and not (
             at + 1 < len(self.tokens) and common_nouns().get(self.tokens[at + 1].low) == "Team"
@@ -143,7 +143,7 @@ class _Builder:
 
     def _noun_use(self, at: int) -> bool:
         """Whether a verb form inside a noun phrase is a noun (FPGA demo order, auth build) and no verb."""
-        if self.tokens[at].low not in common_nouns():
+        if at >= len(self.tokens) or self.tokens[at].low not in common_nouns():
             return False
         after = self.tokens[at + 1].low if at + 1 < len(self.tokens) else ""
         return at + 1 not in self.names and after not in (

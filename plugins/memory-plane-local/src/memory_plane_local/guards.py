@@ -141,7 +141,7 @@ class _Group:
     def _helper(self, low: str, at: int) -> bool:
         """Modals, negations and the "to" between two verbs."""
         bit = effects("verb").get(low)
-        if bit is not None and not (low in ("must", "won", "may") and not self._verb_follows(at)):
+        if bit is not None and not (low in ("must", "won", "may") and (not self._verb_follows(at) or self._month(at))):
             if low in ("neither", "without", "never", "not", "hardly", "nor", "cannot") and not self._verb_follows(at):
                 return self.lemma in _HELPERS and low in ("not", "never") and self._note(bit)
             return self._note(bit)
@@ -152,6 +152,10 @@ class _Group:
             if self.lemma == "be":
                 return self._pass(HYPOTHETICAL)
         return False
+
+    def _month(self, at: int) -> bool:
+        """Whether "May" is no modal: a capital within the sentence, or an article before it."""
+        return at > 0 and (self.tokens[at].shape == "cap" or self.tokens[at - 1].low in cues("article"))
 
     def _note(self, bit: int) -> bool:
         self.flags |= bit
@@ -179,7 +183,7 @@ class _Group:
 
     def _main(self, low: str, at: int) -> bool:
         """A verb form that can follow what was read so far."""
-        entry = forms().get(low) or self._catenative(low)
+        entry = forms().get(low) or self._catenative(low) or self._deed(low)
         if entry is None or (low == "'s" and not self._is_be(at)):
             return False
         lemma, kinds = entry
@@ -202,6 +206,11 @@ class _Group:
             form = ING if low.endswith("ing") else THIRD if low.endswith("s") else PAST if low.endswith("ed") else BASE
             return low, frozenset({form, PARTICIPLE} if form == PAST else {form})
         return None
+
+    def _deed(self, low: str) -> tuple[str, frozenset[str]] | None:
+        """What somebody will do, by a verb that no relation has: "I'll book the venue"."""
+        ahead = self.flags & FUTURE and not self.lemma
+        return (low, frozenset({BASE})) if ahead and low in words("deeds.txt") else None
 
     def _fitting(self, kinds: frozenset[str]) -> str:
         """The inflection of the next verb that grammar allows here, "" for none."""

@@ -240,7 +240,8 @@ def _called_on(clause: Clause) -> str | None:
     lows = [token.low for token in tokens[:_REACH]]
     for phrase in rows("turns.tsv"):
         words_of = phrase[0].split()
-        starts = (at for at in range(len(lows)) if lows[at : at + len(words_of)] == words_of)
+        reach = 1 if phrase[1:] == ("first",) else len(lows)
+        starts = (at for at in range(reach) if lows[at : at + len(words_of)] == words_of)
         if (at := next(starts, -1)) < 0 or clause.flags:
             continue
         after = clause.element_at(at + len(words_of))
