@@ -293,6 +293,25 @@ def test_environment_of_a_plugin_beats_its_table(config: Path, monkeypatch: pyte
     assert (birds.timeout, birds.url) == (9, "http://127.0.0.1")
 
 
+class ClockSettings(PluginSettings):
+    model_config = SettingsConfigDict(env_prefix="MEMORY_PLANE_CLOCK_")
+    timezone: str | None = None
+
+
+@pytest.mark.parametrize(
+    ("text", "zone"),
+    [
+        ("", None),
+        ('timezone = "Asia/Tokyo"\n', "Asia/Tokyo"),
+        ('timezone = "Asia/Tokyo"\n[plugin.clock]\ntimezone = "Europe/Rome"\n', "Europe/Rome"),
+    ],
+)
+def test_plugin_that_has_a_time_zone_takes_that_of_the_core(config: Path, text: str, zone: str | None) -> None:
+    config.write_text(text)
+    assert Settings.load().for_plugin("clock", ClockSettings).timezone == zone
+    assert Settings.load().for_plugin("birds", BirdsSettings).timeout == 2.0
+
+
 def test_model_of_a_plugin_reads_its_environment_alone_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_PLANE_BIRDS_TIMEOUT", "9")
     assert BirdsSettings.model_validate({"timeout": 1}).timeout == 9

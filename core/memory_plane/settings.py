@@ -243,10 +243,11 @@ class Settings(_Section):
         return self.attention_threshold if said is None else said
 
     def for_plugin(self, name: str, model: type[Model]) -> Model:
-        """Return the settings of one plugin, or raise `ConfigurationError`."""
+        """Return the settings of one plugin, or raise `ConfigurationError`; one that has a `timezone` takes ours."""
         from memory_plane.plugin_settings import read
 
-        return read(model, name, self.plugin.get(name, {}), self.file)
+        ours = {"timezone": self.timezone} if self.timezone and "timezone" in model.model_fields else {}
+        return read(model, name, {**ours, **self.plugin.get(name, {})}, self.file)
 
     @classmethod
     def known_keys(cls) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ class LocalSettings(PluginSettings):
     """`embedding`: what vectors are made of: a table of meanings, hashed letters and words, or nothing.
 
     `join_threshold`: the least probability at which a mention joins a known node.
-    `timezone`: where "tomorrow" begins; by default where the machine is.
+    `timezone`: where "tomorrow" begins; by default that of the core's settings, or where the machine is.
     """
 
     model_config = SettingsConfigDict(env_prefix="MEMORY_PLANE_LOCAL_")
