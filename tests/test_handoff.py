@@ -49,7 +49,9 @@ def test_handoff_that_interests_its_agent_is_there_once_all_the_same(make_plane:
 
 
 def test_promise_stands_in_the_brief_of_whoever_made_it_until_it_is_kept(plane: Plane) -> None:
-    own = plane.post("I will build the status API", agent="Codex", kind="commitment").id
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    own = plane.post("I will build the status API", agent="Codex", kind="commitment", created_at=yesterday).id
+    plane.post("I will water the plants", agent="Codex", kind="commitment")  # it knows that still
     told = plane.post("Sends the deck", agent="muse", kind="commitment", owner="grok", to="codex").id
     plane.post("Which board?", agent="grok", kind="question", owner="grok")
     assert [("status API" in brief(plane, to), "the deck" in brief(plane, to)) for to in ("codex", "grok", "muse")] == [
@@ -58,6 +60,7 @@ def test_promise_stands_in_the_brief_of_whoever_made_it_until_it_is_kept(plane: 
         (False, False),
     ]
     assert "Which board" not in brief(plane, "grok")
+    assert "plants" not in brief(plane, "codex")
     assert [plane.resolve(item, agent="user", status="done").state for item in (own, told)] == ["stored", "stored"]
     assert "status API" not in brief(plane, "codex") + brief(plane, "grok")
 

@@ -19,6 +19,8 @@ from memory_plane.store.items import ASSERTED
 from memory_plane.store.names import folded
 from memory_plane.types import Attention, Fact, Heartbeat, Memory, OpenItem, Thought
 
+FRESH = timedelta(hours=8)
+"""How long an agent is not told of its own promise."""
 LATELY = 300
 """How many of the newest thoughts may be news to an agent: old ones that are taken in late are none."""
 
@@ -48,7 +50,8 @@ _open = (
     .order_by(_thoughts.c.pinned.desc(), _items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id)
     .limit(_limit)
 )
-_owed = and_(_items.c.kind == "commitment", func.lower(_items.c.owner) == bindparam("name"))
+_told = or_(_thoughts.c.agent != bindparam("name"), _thoughts.c.at <= bindparam("then", type_=_thoughts.c.at.type))
+_owed = and_(_items.c.kind == "commitment", func.lower(_items.c.owner) == bindparam("name"), _told)
 _items_before = Prepared(_open.where(or_(func.lower(_items.c.addressee) == bindparam("name"), _owed)))
 _open_count = Prepared(
     select(func.count())
@@ -175,8 +178,12 @@ def items_of(connection: Connection, now: datetime, names: Collection[str], limi
 
 
 def items_before(connection: Connection, now: datetime, agent: str, limit: int) -> tuple[OpenItem, ...]:
-    """Return what waits for an agent, as `items` orders it: open items addressed to it, and what it promised."""
-    return tuple(map(open_item, _items_before.all(connection, now=now, limit=limit, name=agent.lower())))
+    """Return what waits for an agent, as `items` orders it: open items addressed to it, and what it promised.
+
+    What it promised itself comes after `FRESH`: in the talk of the promise it would only hear its own words again.
+    """
+    found = _items_before.all(connection, now=now, limit=limit, name=agent.lower(), then=now - FRESH)
+    return tuple(map(open_item, found))
 
 
 def items_total(connection: Connection, now: datetime) -> int:
