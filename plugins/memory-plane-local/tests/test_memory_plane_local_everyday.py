@@ -328,3 +328,18 @@ def test_day_that_tells_of_a_thing_is_not_when_it_is_due(text: str, thing: str, 
 )
 def test_note_that_is_headed_as_a_handoff_is_one(text: str, to: str | None) -> None:
     assert [item.to for item in found(text).items] == ([to] if to else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Tom's manager is Lee Wong.", {"Lee Wong MANAGES Tom"}),
+        ("Ann Lee is Tom's boss.", {"Ann Lee MANAGES Tom"}),
+        ("My manager is Lee Wong.", {"Lee Wong MANAGES me"}),
+        ("Ann is not Tom's boss.", set()),
+        ("Tom's lawyer is Ann Lee.", set()),
+        ("Acme's CTO is Ann Lee.", {"Ann Lee CTO_OF Acme"}),
+    ],
+)
+def test_title_that_a_person_has_of_a_person_names_no_company(text: str, claims: set[str]) -> None:
+    assert held(text) == claims

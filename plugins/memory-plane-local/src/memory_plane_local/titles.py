@@ -27,6 +27,9 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
         verb = verb or _verb_between(clause, after, right)
     if not person:
         return
+    if (under := _whose(reader, clause.elements[at], place)) is not None:
+        _manages(reader, clause, at, person, under, verb)
+        return
     if clause.waiting:
         clause.main = person
     if place is None and (verb is None or clause.elements[at].determined) and person:
@@ -121,6 +124,24 @@ def _place_before(reader: Reader, clause: Clause, at: int) -> tuple[Name | None,
     if before.low == "as" and elements[at - 2].kind == NAME and fit(elements[at - 2].names[-1], _PLACES):
         return elements[at - 2].names[-1], 0.95
     return None, 0.0
+
+
+def _whose(reader: Reader, role: Element, place: Name | None) -> Name | None:
+    """The person whose manager or lawyer somebody is; None where a title is that of a company."""
+    if role.owner == "me" and role.low == "MANAGER":
+        return reader.discourse.writer
+    return place if place is not None and place.options[:1] in (("Person",), ("Agent",)) else None
+
+
+def _manages(reader: Reader, clause: Clause, at: int, holders: list[Name], under: Name, verb: Element | None) -> None:
+    """State who manages whom; of other titles that people have of people no relation tells."""
+    if clause.elements[at].low != "MANAGER":
+        return
+    polar = polarity(reader.flags(clause, verb) if verb else clause.flags, state=True)
+    tokens = clause.sentence.tokens
+    for holder in holders:
+        settle(holder, "Person")
+        reader.drafts.add(Draft(holder, "MANAGES", under, polar, tokens[0].start, tokens[-1].end, _STRENGTH))
 
 
 def _unless_left(reader: Reader, place: Name | None) -> Name | None:
