@@ -52,6 +52,18 @@ def test_retracting_the_newer_employer_brings_the_older_one_back(plane: Plane) -
     assert employers(plane) == {"Acme"}
 
 
+def test_employer_that_another_took_the_place_of_does_not_come_back_when_that_ends(plane: Plane) -> None:
+    say(plane, "Ann Lee works at Acme.", 30)
+    say(plane, "Ann Lee works at Globex.", 20)
+    say(plane, "Ann Lee no longer works at Globex.", 10)
+    assert employers(plane) == set()
+    assert employers(plane, as_of=NOW - 25 * DAY) == {"Acme"}
+    assert employers(plane, as_of=NOW - 15 * DAY) == {"Globex"}
+    assert plane.ask("Where does Ann Lee work?").known is False
+    say(plane, "Ann Lee is back at Acme.", 5)
+    assert employers(plane) == {"Acme"}
+
+
 def test_who_is_said_to_be_back_works_there_again(plane: Plane) -> None:
     for days, firm in ((30, "Acme"), (20, "Globex"), (10, "Acme")):
         say(plane, f"Ann Lee works at {firm}.", days)

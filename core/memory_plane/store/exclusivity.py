@@ -8,7 +8,7 @@ said: both stand. The end is a fold of what is there, in any order, and stands w
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -83,7 +83,8 @@ def settle(connection: Connection, source: int, said: str | None = None) -> None
         if said is not None and said not in _targets(relation):
             continue
         rows = _rows(connection, source, relation)
-        ends = _ends(connection, [row for row in rows if row.source_type == type_], NOW)
+        of_type = [row for row in rows if row.source_type == type_]
+        ends = _ends(connection, of_type, {row.key for row in of_type if own_end(row) is None}, NOW)
         for row in rows:
             until = ends.get(row.key, own_end(row))
             if until != row.valid_until:
@@ -97,8 +98,9 @@ def end_known(
     for relation in exclusive():
         if row.relation not in _targets(relation):
             continue
-        rows = [one for one in _rows(connection, row.source, relation) if _was_open(as_known(one))]
-        if end := _ends(connection, rows, known).get(row.key):
+        rows = _rows(connection, row.source, relation)
+        open_ = {one.key for one in rows if _was_open(as_known(one))}
+        if end := _ends(connection, rows, open_, known).get(row.key):
             return end
     return None
 
@@ -149,18 +151,18 @@ def _rows(connection: Connection, source: int, relation: str) -> list[Any]:
     return [row for row in rows if wanted[row.relation] is None or row.target_type in (wanted[row.relation] or ())]
 
 
-def _ends(connection: Connection, rows: Iterable[Any], known: datetime) -> dict[int, datetime]:
-    """Return the ends of those edges of which a later one takes the place."""
-    open_ = [row for row in rows if own_end(row) is None or known != NOW]
-    trusted = [row for row in open_ if row.origin != "external"]
-    rivals = trusted or open_
-    if len({row.target for row in rivals}) < 2:
+def _ends(connection: Connection, rows: Sequence[Any], open_: Collection[int], known: datetime) -> dict[int, datetime]:
+    """Return the ends of those `open_` edges of which a later one took the place, also one that is over itself."""
+    rivals = rows
+    if any(row.origin != "external" for row in rivals if row.key in open_):
+        rivals = [row for row in rivals if row.origin != "external"]
+    if not open_ or len({row.target for row in rivals}) < 2:
         return {}
     held = [one for row in rivals if (one := _held(connection, row, known)) is not None]
     ends: dict[int, datetime] = {}
     for one in held:
         later = [one.end_by(other) for other in held if one.before(other)]
-        if later:
+        if one.key in open_ and later:
             ends[one.key] = min(later)
     return ends
 
