@@ -108,8 +108,9 @@ def main() -> int:
     first, _, last = given.only.partition("-")
     if given.abstain:
         print("| floor | own | of another dialogue | the same with the names of this one |\n|---|---|---|---|")
-        for floor, *shares in abstain(*islice(SETS[given.set](given.path), 2), given.settings):
-            print(f"| {floor} | {' | '.join(f'{100 * share:.0f} %' for share in shares)} |")
+        own, other = islice(SETS[given.set](given.path), 2)
+        for floor, *refused in abstain(own, other, given.settings):
+            print(f"| {floor} | {' | '.join(f'{100 * share:.0f} %' for share in refused)} |")
         return 0
     scores: Scores = defaultdict(list)
     spent: list[float] = []
