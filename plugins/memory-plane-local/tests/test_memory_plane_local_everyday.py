@@ -343,3 +343,18 @@ def test_note_that_is_headed_as_a_handoff_is_one(text: str, to: str | None) -> N
 )
 def test_title_that_a_person_has_of_a_person_names_no_company(text: str, claims: set[str]) -> None:
     assert held(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("I heard that Vera works at Hooli.", False),
+        ("Apparently Vera is the CTO of Hooli.", False),
+        ("Heard back from Vera, who works at Hooli.", True),
+        ("Vera works at Hooli.", True),
+    ],
+)
+def test_what_was_only_heard_is_less_sure(text: str, sure: bool) -> None:
+    (claim,) = found(text).claims
+    assert (claim.confidence > 0.8) == sure
+    assert claim.confidence > 0.5

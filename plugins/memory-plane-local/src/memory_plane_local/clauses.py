@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from typing import NamedTuple
 
 from memory_plane_local.elements import MARK, NAME, NOUN, VERB, Element
@@ -12,14 +13,25 @@ from memory_plane_local.name import Name
 from memory_plane_local.sentences import Sentence
 from memory_plane_local.spans import Span, spans
 from memory_plane_local.tables import cues, words
+from memory_plane_local.tokens import Token
 from memory_plane_local.verbs import Phrase, phrases, starting
+
+_HEARSAY = 0.65
+
+
+def doubt(tokens: Sequence[Token]) -> float:
+    """Return the factor for what the writer only heard: "I heard that …", "Apparently …", but not "heard back from"."""
+    for token, after in pairwise([*tokens, None]):
+        if token is not None and token.low in cues("hearsay") and (not after or after.low not in cues("heard_of")):
+            return _HEARSAY
+    return 1.0
 
 
 @dataclass(slots=True)
 class Clause:
     """A sentence while it is read: `flags` hold for all of it, the subjects change from verb to verb.
 
-    `onwards` holds those that the words before each token lay on all after them;
+    `onwards` holds those that the words before each token lay on all after them; `doubt` is the factor of hearsay;
     `main` is its first subject, `last` that of the verb before, `product` what was last built; `waiting` are verbs
     that come before their subject, `previous` the flags of the verb before.
     """
@@ -29,6 +41,7 @@ class Clause:
     flags: int
     onwards: list[int]
     written: datetime
+    doubt: float = 1.0
     main: list[Name] = field(default_factory=list)
     last: list[Name] = field(default_factory=list)
     product: list[Name] = field(default_factory=list)

@@ -8,7 +8,7 @@ from datetime import UTC, tzinfo
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
 from memory_plane_local.changes import read_change
 from memory_plane_local.choices import read_choice
-from memory_plane_local.clauses import Clause
+from memory_plane_local.clauses import Clause, doubt
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.dates import due_date
 from memory_plane_local.drafts import Draft, Drafts
@@ -76,7 +76,7 @@ class _Text:
         """Read one sentence: names, elements, then claims and items from left to right."""
         names = guess(sentence, find_names(sentence, self.gazetteer))
         found, tokens = joined(elements(sentence, names)), sentence.tokens
-        clause = Clause(sentence, found, clause_flags(tokens), onward_flags(tokens), self.written)
+        clause = Clause(sentence, found, clause_flags(tokens), onward_flags(tokens), self.written, doubt(tokens))
         if sentence.question:
             clause.flags |= QUESTION
         for element in clause.elements:

@@ -189,7 +189,7 @@ def _state(
     if place is not None:
         settle(place, (fit(place, _PLACES) or ("Organization", 1.0))[0])
         relation = closed(f"{role.low}_OF" if role.form == "lead" else "WORKS_AT", polar)
-        strength = round(_STRENGTH * factor, 3)
+        strength = round(_STRENGTH * factor * clause.doubt, 3)
         reader.drafts.add(Draft(holder, relation, place, polar, start, end, strength, times))
     after = clause.elements[at + 1].low if (at := clause.elements.index(role)) + 1 < len(clause.elements) else ""
     if (role.form == "staff" or place is None) and after != ":":
