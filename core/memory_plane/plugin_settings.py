@@ -6,13 +6,16 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 
 from memory_plane.errors import ConfigurationError
-from memory_plane.settings import PREFIX, Places
+from memory_plane.settings import PREFIX, Places, known_zone
 from memory_plane.validation import refused
+
+Zone = Annotated[str, AfterValidator(lambda name: name and known_zone(name))]
+"""The name of a time zone, as in `Europe/Berlin`; a plugin's field `timezone` takes the core's where it is not set."""
 
 
 class SettingsConfigDict(ConfigDict, total=False):

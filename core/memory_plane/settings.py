@@ -48,7 +48,8 @@ def _absolute(path: Path) -> Path:
     return path.absolute()
 
 
-def _zone(name: str) -> str:
+def known_zone(name: str) -> str:
+    """Return the name of a time zone; raise `ValueError` for one that is none."""
     from zoneinfo import ZoneInfo
 
     try:
@@ -197,7 +198,7 @@ class Settings(_Section):
     max_hops: int = field(default=5, metadata={"ge": 1, "le": 10})
     attention_threshold: float = field(default=0.5, metadata={"ge": 0, "le": 1})
     stale_after_minutes: int = field(default=60, metadata={"gt": 0})
-    timezone: Annotated[str, _Through(_zone)] | None = None
+    timezone: Annotated[str, _Through(known_zone)] | None = None
 
     _places: Places = field(init=False, repr=False, compare=False)
 

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict
+from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict, Zone
 from memory_plane.plugins import Plugin, hookimpl
 from memory_plane.remote_model import Endpoint, RemoteModel, check_address, check_key
 from memory_plane.spending import Spending
@@ -63,22 +63,13 @@ class LlmSettings(PluginSettings):
     daily_tokens: int = Field(default=1_000_000, ge=0)
     json_object: bool = True
     embeddings: str | None = None
-    timezone: str | None = None
+    timezone: Zone | None = None
     allow_plain: bool = False
 
     @field_validator("api_key")
     @classmethod
     def _usable(cls, key: SecretStr | None) -> SecretStr | None:
         return check_key(key)
-
-    @field_validator("timezone")
-    @classmethod
-    def _known(cls, name: str | None) -> str | None:
-        try:
-            ZoneInfo(name or "UTC")
-        except (OSError, ValueError, LookupError):
-            raise ValueError(f"is no time zone: {name!r}; write it as 'Europe/Berlin'") from None
-        return name
 
     @model_validator(mode="after")
     def _safe(self) -> Self:

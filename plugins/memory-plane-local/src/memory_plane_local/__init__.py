@@ -7,9 +7,9 @@ from datetime import datetime, tzinfo
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict
+from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict, Zone
 from memory_plane.plugins import Plugin, hookimpl
 from memory_plane.types import AgentContext, Candidate, Classification, Extraction, Memory, Node, Routing, Vectors
 from memory_plane_local import attention, embedding, extraction, hashing, likeness, resolve
@@ -29,21 +29,12 @@ class LocalSettings(PluginSettings):
 
     embedding: Literal["meanings", "letters", "none"] = "meanings"
     join_threshold: float = Field(default=0.75, ge=0, le=1)
-    timezone: str | None = None
+    timezone: Zone | None = None
 
     @property
     def zone(self) -> tzinfo:
         """The zone of the writer."""
         return ZoneInfo(self.timezone) if self.timezone else _machine_zone()
-
-    @field_validator("timezone")
-    @classmethod
-    def _known(cls, name: str | None) -> str | None:
-        try:
-            ZoneInfo(name or "UTC")
-        except (OSError, ValueError, LookupError):
-            raise ValueError(f"is no time zone: {name!r}; write it as 'Europe/Berlin'") from None
-        return name
 
 
 class LocalPlugin(Plugin):
