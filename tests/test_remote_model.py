@@ -16,6 +16,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from memory_plane.endpoint import Endpoint, check_address, check_key
 from memory_plane.errors import ModelUnavailable
 from memory_plane.remote_model import (
     FIRST_REST,
@@ -23,11 +24,8 @@ from memory_plane.remote_model import (
     LARGEST,
     LONGEST_REST,
     RETRIES,
-    Endpoint,
     RemoteModel,
     Unusable,
-    check_address,
-    check_key,
     tidy,
 )
 from memory_plane.spending import Spending

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from memory_plane.endpoint import Endpoint
 from memory_plane.errors import ModelUnavailable
-from memory_plane.remote_model import LARGEST, Endpoint, RemoteModel
+from memory_plane.remote_model import LARGEST, RemoteModel
 from memory_plane.spending import Spending
 
 KEY = "sk-0123456789abcdef"

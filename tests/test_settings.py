@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -382,15 +383,24 @@ def test_secrets_are_in_no_repr_and_no_message(config: Path, monkeypatch: pytest
     assert "hunter2" not in said
 
 
-def imported(code: str) -> set[str]:
+HEAVY = ("pydantic", "pydantic_settings", "pluggy", "sqlalchemy")
+
+
+def imported(code: str, heavy: Sequence[str] = HEAVY) -> set[str]:
     """Return which of the heavy modules a process has loaded after it ran the code."""
-    heavy = "{'pydantic', 'pydantic_settings', 'pluggy', 'sqlalchemy'}"
-    code = f"import sys\n{code}\nprint(*({heavy} & set(sys.modules)))"
+    code = f"import sys\n{code}\nprint(*({set(heavy)} & set(sys.modules)))"
     return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
 
 
 def test_package_and_types_import_no_settings() -> None:
     assert imported("import memory_plane, memory_plane.types") == set()
+
+
+def test_plugins_that_are_only_loaded_bring_nothing_that_their_hooks_need() -> None:
+    ours = "one.distribution.startswith('memory-plane-')"
+    load = f"from memory_plane.discovery import installed; [one.load() for one in installed().values() if {ours}]"
+    hooks = ("capture", "importers", "integration", "notes", "remote_model", "spending")
+    assert imported(load, ("click", "httpx", *(f"memory_plane.{name}" for name in hooks))) == set()
 
 
 def test_nothing_set_needs_no_check(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,22 +12,19 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import cached_property
-from ipaddress import ip_address
 from math import isfinite
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
-from urllib.request import getproxies
 
+from memory_plane.endpoint import Endpoint, is_loopback
 from memory_plane.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     import httpx
-    from pydantic import SecretStr
 
     from memory_plane.spending import Spending
 
@@ -57,15 +54,6 @@ _USAGE = (("input_tokens", "output_tokens"), ("prompt_tokens", "completion_token
 
 class Unusable(ValueError):
     """Raised by who reads an answer that is not what was asked for; the message quotes nothing of it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """Where a model is: the address that paths are added to, the key if one is needed, seconds until an answer."""
-
-    url: str
-    key: SecretStr | None = None
-    deadline: float = 5.0
 
 
 class _Reply(NamedTuple):
@@ -260,10 +248,12 @@ class RemoteModel:
     @property
     def _trusts_environment(self) -> bool:
         """Whether a proxy may stand between: none to this machine, and none that would read what is not encrypted."""
-        return self.endpoint.url.startswith("https:") and not _is_loopback(self.endpoint.url)
+        return self.endpoint.url.startswith("https:") and not is_loopback(self.endpoint.url)
 
     @property
     def _by_proxy(self) -> bool:
+        from urllib.request import getproxies
+
         return self._trusts_environment and bool(getproxies())
 
     @cached_property
@@ -281,36 +271,9 @@ class RemoteModel:
         )
 
 
-def check_address(url: str, *, allow_plain: bool = False) -> str:
-    """Return the address of a model without a slash at its end; raise `ValueError` for one that is none or not safe."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise ValueError("is no address of a server; write it as 'https://api.example.com'")
-    if parts.scheme == "http" and not allow_plain and not _is_loopback(url):
-        raise ValueError("would send memories in the clear; write https://, or set allow_plain = true")
-    return url.rstrip("/")
-
-
-def check_key(key: SecretStr | None) -> SecretStr | None:
-    """Return the key, None for an empty one; raise `ValueError` where it cannot stand in a header."""
-    text = "" if key is None else key.get_secret_value().strip()
-    if not text:
-        return None
-    if not text.isascii() or not text.isprintable() or " " in text:
-        raise ValueError("is no key: it holds spaces or what is not ASCII; copy it again")
-    return type(cast("SecretStr", key))(text)
-
-
 def tidy(name: object) -> str:
     """Return the name that a server gives its model, as far as it can be one."""
     return re.sub(r"[^\w.:/-]", "", name)[:80] if isinstance(name, str) else ""
-
-
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    with suppress(ValueError):
-        return ip_address(host).is_loopback
-    return host == "localhost"
 
 
 def _shown(url: str) -> str:

@@ -16,6 +16,7 @@ from memory_plane.copies import COPY_MARK
 from memory_plane.testing.contract import *  # noqa: F403
 from memory_plane.types import Event, Operation
 from memory_plane_instinct import InstinctSettings, turns
+from memory_plane_instinct.agent import Mode
 
 RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text("utf-8"))
 """What OpenClaw 2026.9.6 told its hooks, tools' results and usage shortened, and what its plugin handed in of it."""
@@ -42,7 +43,7 @@ def stored(plane: Plane, *found: Event) -> list[tuple[str, str]]:
     return [(thought.kind, thought.text) for thought in reversed(plane.thoughts())]
 
 
-def operations(found: Event, mode: turns.Mode = "distilled", least: int = 20) -> list[Operation]:
+def operations(found: Event, mode: Mode = "distilled", least: int = 20) -> list[Operation]:
     return list(turns.operations(found, mode, least, NOW))
 
 
@@ -109,7 +110,7 @@ def test_other_events_and_agents_are_left_alone() -> None:
     ],
 )
 @pytest.mark.parametrize("mode", ["off", "distilled", "all"])
-def test_payload_may_be_anything(payload: dict[str, Any], mode: turns.Mode) -> None:
+def test_payload_may_be_anything(payload: dict[str, Any], mode: Mode) -> None:
     for one in operations(Event(agent="instinct", name="agent_end", payload=payload), mode):
         json.dumps(one.body, ensure_ascii=False).encode()
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_plane.endpoint import Endpoint
 from memory_plane.errors import ModelUnavailable
-from memory_plane.remote_model import Endpoint, RemoteModel, Unusable
+from memory_plane.remote_model import RemoteModel, Unusable
 from memory_plane.spending import Spending
 from memory_plane_jev.systemone import LARGEST, MOST, Choice, Noul, Question, Score, SystemOne, _parts, _read, expected
 

@@ -11,7 +11,8 @@ from typesafe_sdk import Noul as SdkNoul
 from typesafe_sdk import RetryPolicy, TypeSafeClient
 
 from memory_plane import Plane
-from memory_plane.remote_model import Endpoint, RemoteModel
+from memory_plane.endpoint import Endpoint
+from memory_plane.remote_model import RemoteModel
 from memory_plane.spending import Spending
 from memory_plane_jev.systemone import Answers, Choice, Noul, Question, Score, SystemOne, expected
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from memory_plane import Plugin, PluginSettings, SettingsConfigDict, hookimpl
-from memory_plane.integration import Integration, Machine
 from memory_plane.types import AgentInfo, Event, Ingested, Poll
-from memory_plane_antigravity import hooks, polling, setup
-from memory_plane_antigravity.turns import AGENT
+from memory_plane_antigravity.places import AGENT
+
+if TYPE_CHECKING:
+    from memory_plane.integration import Integration, Machine
 
 __version__ = "0.1.0"
 __all__ = ["AntigravityPlugin", "AntigravitySettings"]
@@ -36,6 +38,8 @@ class AntigravityPlugin(Plugin):
     @hookimpl
     def ingest(self, cue: Poll | Event) -> Ingested | None:
         """Read the turn that a hook tells of, or whatever moved since the last poll."""
+        from memory_plane_antigravity import hooks, polling
+
         home, now = Path.home(), datetime.now(UTC)
         if isinstance(cue, Event):
             return hooks.take(home, cue, now)
@@ -44,4 +48,6 @@ class AntigravityPlugin(Plugin):
     @hookimpl
     def integrate(self, machine: Machine) -> Iterable[Integration]:
         """Declare the MCP entry, the hooks and the block in `GEMINI.md`."""
+        from memory_plane_antigravity import setup
+
         yield setup.integration(machine)

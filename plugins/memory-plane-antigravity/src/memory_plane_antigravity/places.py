@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+AGENT = "antigravity"
+
 APPS = ("antigravity", "antigravity-ide", "antigravity-cli")
 """The folders of the desktop app, the IDE and `agy`."""
 

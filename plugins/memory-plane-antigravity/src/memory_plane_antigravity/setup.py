@@ -19,7 +19,7 @@ from memory_plane.integration import (
     json_server,
 )
 from memory_plane_antigravity import places
-from memory_plane_antigravity.turns import AGENT
+from memory_plane_antigravity.places import AGENT
 from memory_plane_antigravity.values import parsed
 
 _TIMEOUTS = {"PreInvocation": 5, "Stop": 10}

@@ -11,11 +11,10 @@ from uuid import uuid5
 from memory_plane import capture
 from memory_plane.types import NAMESPACE, Operation
 from memory_plane_antigravity import transcripts
-from memory_plane_antigravity.places import Conversation
+from memory_plane_antigravity.places import AGENT, Conversation
 from memory_plane_antigravity.summaries import Summary
 from memory_plane_antigravity.transcripts import Exchange
 
-AGENT = "antigravity"
 QUIET = timedelta(minutes=10)
 """After this long without a sign of life a turn is over, whatever its files say: it was cancelled, or killed."""
 

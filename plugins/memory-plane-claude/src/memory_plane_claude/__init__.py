@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-
-import click
+from typing import TYPE_CHECKING
 
 from memory_plane import Plugin, PluginSettings, hookimpl
-from memory_plane.integration import Integration, Machine
 from memory_plane.plugin_settings import SettingsConfigDict
 from memory_plane.types import AgentInfo, Event, Ingested, Poll
-from memory_plane_claude import bundle, events, notes, telling
+
+if TYPE_CHECKING:
+    import click
+
+    from memory_plane.integration import Integration, Machine
 
 INTERESTS = ("code", "software", "release", "bug", "test", "refactoring", "architecture", "deployment", "pull request")
 
@@ -41,6 +43,9 @@ class ClaudePlugin(Plugin):
     @hookimpl
     def ingest(self, cue: Poll | Event) -> Ingested | None:
         """Take in a hook's event, or the notes that have changed since the last look."""
+        from memory_plane.integration import Machine
+        from memory_plane_claude import events, notes, telling
+
         base = self.settings.config_dir or telling.config_dir(Machine.here(Path()))
         if isinstance(cue, Event):
             operations = events.operations(cue, base / "projects", now=datetime.now(UTC))
@@ -50,10 +55,14 @@ class ClaudePlugin(Plugin):
     @hookimpl
     def integrate(self, machine: Machine) -> Iterable[Integration]:
         """Declare hooks, MCP server and standing instructions of Claude Code, and the server of Claude Desktop."""
+        from memory_plane_claude import telling
+
         yield telling.claude_code(machine, self.settings.config_dir)
         yield telling.claude_desktop(machine)
 
     @hookimpl
     def register_commands(self) -> Iterable[click.Command]:
         """Offer `memory-plane claude bundle`."""
+        from memory_plane_claude import bundle
+
         yield bundle.command

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memory_plane.integration import Machine
+if TYPE_CHECKING:
+    from memory_plane.integration import Machine
 
 Row = Mapping[str, Any]
 """What the table says of one agent."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import click
 from pydantic import Field
 
 from memory_plane import Plugin, PluginSettings, SettingsConfigDict, hookimpl
-from memory_plane.integration import Integration, Machine
 from memory_plane.types import AgentInfo, Event, Ingested, Poll
-from memory_plane_grok import bot_plugin, events, mirror, polling, sessions, telling
-from memory_plane_grok.places import bot_data, grok_home
+from memory_plane_grok.places import BOT, BUILD, bot_data, grok_home
+
+if TYPE_CHECKING:
+    import click
+
+    from memory_plane.integration import Integration, Machine
 
 __version__ = "0.1.0"
 __all__ = ["GrokPlugin", "GrokSettings"]
@@ -43,13 +46,16 @@ class GrokPlugin(Plugin):
     settings_model = GrokSettings
     settings: GrokSettings
     agents = (
-        AgentInfo(id=telling.BUILD, interests=BUILD_INTERESTS),
-        AgentInfo(id=telling.BOT, interests=BOT_INTERESTS),
+        AgentInfo(id=BUILD, interests=BUILD_INTERESTS),
+        AgentInfo(id=BOT, interests=BOT_INTERESTS),
     )
 
     @hookimpl
     def ingest(self, cue: Poll | Event) -> Ingested | None:
         """Take in a hook's event, or the sessions, chats and notes that have changed since the last look."""
+        from memory_plane.integration import Machine
+        from memory_plane_grok import events, mirror, polling, sessions
+
         machine, now = Machine.here(Path()), datetime.now(UTC)
         home = grok_home(machine, self.settings.home)
         if isinstance(cue, Event):
@@ -64,10 +70,14 @@ class GrokPlugin(Plugin):
     @hookimpl
     def integrate(self, machine: Machine) -> Iterable[Integration]:
         """Declare hooks, rules and MCP server of Grok Build, and say what to do by hand for Grok Bot."""
+        from memory_plane_grok import telling
+
         yield telling.grok_build(machine, self.settings.home)
         yield telling.grok_bot(machine)
 
     @hookimpl
     def register_commands(self) -> Iterable[click.Command]:
         """Offer `memory-plane grok bot-plugin`."""
+        from memory_plane_grok import bot_plugin
+
         yield bot_plugin.command

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from memory_plane.integration import Machine
+if TYPE_CHECKING:
+    from memory_plane.integration import Machine
+
+BUILD, BOT = "grok", "grokbot"
 
 
 def grok_home(machine: Machine, named: Path | None = None) -> Path:

@@ -17,9 +17,7 @@ from memory_plane.integration import (
     first_found,
     json_server,
 )
-from memory_plane_grok.places import bot_app, grok_home
-
-BUILD, BOT = "grok", "grokbot"
+from memory_plane_grok.places import BOT, BUILD, bot_app, grok_home
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "PreCompact")
 """The hooks of Grok Build that are ours; none of them can hold up a tool or keep a turn going."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from memory_plane import Plugin, PluginSettings, hookimpl, notes
-from memory_plane.integration import Integration, Machine
+from memory_plane import Plugin, PluginSettings, hookimpl
 from memory_plane.plugin_settings import SettingsConfigDict
 from memory_plane.types import AgentInfo, Event, Ingested, Poll
-from memory_plane_instinct import places, telling, turns
-from memory_plane_instinct.turns import INSTINCT, Mode
+from memory_plane_instinct.agent import INSTINCT, Mode
+
+if TYPE_CHECKING:
+    from memory_plane.integration import Integration, Machine
 
 INTERESTS = (
     "message",
@@ -55,6 +57,8 @@ class InstinctPlugin(Plugin):
     def ingest(self, cue: Poll | Event) -> Ingested | None:
         """Take in a turn, or the notes that have changed since the last look."""
         if isinstance(cue, Event):
+            from memory_plane_instinct import turns
+
             found = turns.operations(cue, self.settings.auto_ingest, self.settings.min_chars, datetime.now(UTC))
             return Ingested(operations=found) if found else None
         return self._notes(cue.cursor) if self.settings.notes else None
@@ -62,6 +66,8 @@ class InstinctPlugin(Plugin):
     @hookimpl
     def integrate(self, machine: Machine) -> Iterable[Integration]:
         """Declare plugin, server, memory search, pages and skill."""
+        from memory_plane_instinct import telling
+
         yield telling.openclaw(machine, self._state_dir)
 
     @property
@@ -69,6 +75,10 @@ class InstinctPlugin(Plugin):
         return self.settings.state_dir.expanduser() if self.settings.state_dir else None
 
     def _notes(self, cursor: str | None) -> Ingested | None:
+        from memory_plane import notes
+        from memory_plane.integration import Machine
+        from memory_plane_instinct import places
+
         spaces = places.find(Machine.here(Path()), self._state_dir).workspaces
         paths = [path for space in spaces for path in notes.files(space, "MEMORY.md", "memory/*.md")]
         return notes.read(INSTINCT, paths, cursor, scope=lambda _: "", project=lambda _: None)

@@ -24,8 +24,9 @@ from memory_plane.integration import (
     json_server,
 )
 from memory_plane_instinct import places
+from memory_plane_instinct.agent import INSTINCT
 from memory_plane_instinct.places import Places
-from memory_plane_instinct.turns import EVENT, INSTINCT
+from memory_plane_instinct.turns import EVENT
 
 PLUGIN = ("package.json", "openclaw.plugin.json", "index.js")
 PAGES = ("PULSE.md", "SHARED_MEMORY.md")

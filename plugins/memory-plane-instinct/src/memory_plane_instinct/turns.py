@@ -6,17 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path, PurePath
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid5
 
 from memory_plane.capture import Turn, project_of, without_ours
 from memory_plane.capture import operations as captured
 from memory_plane.types import NAMESPACE, Event, Operation, Origin
+from memory_plane_instinct.agent import INSTINCT, Mode
 
-INSTINCT = "instinct"
 EVENT = "agent_end"
-
-Mode = Literal["off", "distilled", "all"]
 
 MESSAGES = 20
 """How many messages of a turn are kept, where all are wanted."""

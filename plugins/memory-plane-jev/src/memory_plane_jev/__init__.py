@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
+from memory_plane.endpoint import Endpoint, check_address, check_key
 from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict
 from memory_plane.plugins import Plugin, hookimpl
-from memory_plane.remote_model import Endpoint, RemoteModel, check_address, check_key
-from memory_plane.spending import Spending
 from memory_plane.types import AgentContext, Candidate, Classification, Extraction, Memory, Node, Routing
-from memory_plane_jev import attention
-from memory_plane_jev.reading import Reading
-from memory_plane_jev.systemone import SystemOne
 
 if TYPE_CHECKING:
     import click
+
+    from memory_plane_jev.reading import Reading
+    from memory_plane_jev.systemone import SystemOne
 
 __version__ = "0.1.0"
 __all__ = ["JevPlugin", "JevSettings"]
@@ -92,6 +91,10 @@ class JevPlugin(Plugin):
         """The server, None while no address and no key is set."""
         if self.settings.url is None:
             return None
+        from memory_plane.remote_model import RemoteModel
+        from memory_plane.spending import Spending
+        from memory_plane_jev.systemone import SystemOne
+
         endpoint = Endpoint(url=self.settings.url, key=self.settings.api_key, deadline=self.settings.timeout)
         return SystemOne(RemoteModel(endpoint, Spending(self.folder, self.settings.daily_tokens)), self.settings.model)
 
@@ -103,6 +106,8 @@ class JevPlugin(Plugin):
 
     def read(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Reading:
         """Return the memory with the questions about it."""
+        from memory_plane_jev.reading import Reading
+
         return Reading.of(memory, found, candidates, accept=self.settings.accept, refuse=self.settings.refuse)
 
     @hookimpl
@@ -123,6 +128,8 @@ class JevPlugin(Plugin):
         """Ask how much each agent should care: all in one request."""
         if self.server is None or not agents or not memory.text.strip():
             return None
+        from memory_plane_jev import attention
+
         answers = self.server.ask(attention.state(memory, nodes, agents), attention.questions(agents))
         self.model = self.server.answered_by
         return attention.routing(answers)

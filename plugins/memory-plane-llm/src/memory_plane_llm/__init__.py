@@ -12,17 +12,16 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
+from memory_plane.endpoint import Endpoint, check_address, check_key
 from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict, Zone
 from memory_plane.plugins import Plugin, hookimpl
-from memory_plane.remote_model import Endpoint, RemoteModel, check_address, check_key
-from memory_plane.spending import Spending
 from memory_plane.types import Extraction, Memory, Vectors
-from memory_plane_llm import chat, embeddings
-from memory_plane_llm.complexity import complexity
-from memory_plane_llm.reading import Reading
 
 if TYPE_CHECKING:
     import click
+
+    from memory_plane.remote_model import RemoteModel
+    from memory_plane_llm.reading import Reading
 
 __version__ = "0.1.0"
 __all__ = ["LlmPlugin", "LlmSettings"]
@@ -129,14 +128,22 @@ class LlmPlugin(Plugin):
         """Say why the model is asked about a memory, "" where it is not."""
         if self.settings.extractor == "local" or not any(map(str.isalpha, memory.text)):
             return ""
-        return "every text is asked about" if self.settings.extractor == "llm" else complexity(memory, found)
+        if self.settings.extractor == "llm":
+            return "every text is asked about"
+        from memory_plane_llm.complexity import complexity
+
+        return complexity(memory, found)
 
     def question(self, memory: Memory) -> dict[str, Any]:
         """Return what is asked about a memory."""
+        from memory_plane_llm import chat
+
         return chat.question(self.settings.model, memory, self.settings.zone, json_object=self.settings.json_object)
 
     def read(self, memory: Memory, found: Extraction) -> Reading:
         """Return what reads an answer about a memory."""
+        from memory_plane_llm.reading import Reading
+
         return Reading(memory, found, self.settings.confidence, self.settings.zone)
 
     @hookimpl
@@ -144,6 +151,8 @@ class LlmPlugin(Plugin):
         """Ask what the text says, unless rules have read it well; an empty answer is one too, and counted."""
         if not self.asks(memory, found):
             return None
+        from memory_plane_llm import chat
+
         self.model, written = self.remote.ask(chat.PATH, self.question(memory), chat.read)
         reading = self.read(memory, found)
         extraction = reading.extraction(written)
@@ -156,6 +165,8 @@ class LlmPlugin(Plugin):
         """Ask for vectors, where a model of them is set."""
         if not self.settings.embeddings:
             return None
+        from memory_plane_llm import embeddings
+
         remote = self.hurried if len(texts) == 1 else self.remote
         return embeddings.embed(remote, self.settings.embeddings, texts)
 
@@ -167,6 +178,9 @@ class LlmPlugin(Plugin):
         return commands(self)
 
     def _asked_within(self, seconds: float) -> RemoteModel:
+        from memory_plane.remote_model import RemoteModel
+        from memory_plane.spending import Spending
+
         key = self.settings.api_key or SecretStr("sk-local")
         endpoint = Endpoint(url=self.settings.url, key=key, deadline=seconds)
         return RemoteModel(endpoint, Spending(self.folder, self.settings.daily_tokens))

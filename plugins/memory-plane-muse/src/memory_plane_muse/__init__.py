@@ -50,9 +50,11 @@ class MuseSettings(PluginSettings):
     @field_validator("bluebubbles")
     @classmethod
     def _address(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
         from memory_plane_muse.bluebubbles import is_address
 
-        if url is not None and not is_address(url):
+        if not is_address(url):
             raise ValueError("is no address of a server; write it as 'http://127.0.0.1:1234', without the password")
         return url
 

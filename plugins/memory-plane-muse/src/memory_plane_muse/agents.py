@@ -3,3 +3,5 @@
 from __future__ import annotations
 
 MUSE, MUSE_CODE = "muse", "muse-code"
+ME = "me"
+"""What the person whose messages these are is called, as in the graph."""

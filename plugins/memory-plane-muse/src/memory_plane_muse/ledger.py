@@ -10,10 +10,9 @@ from typing import Any
 from uuid import uuid5
 
 from memory_plane.types import NAMESPACE, Operation, Origin
-from memory_plane_muse.agents import MUSE
+from memory_plane_muse.agents import ME, MUSE
 from memory_plane_muse.dossiers import Dossier, Folder
 from memory_plane_muse.due import due_in
-from memory_plane_muse.notes import ME
 
 Known = dict[str, dict[str, list[Any]]]
 """By file and entry: what stood there, in short, and when it was written, in milliseconds since 1970."""

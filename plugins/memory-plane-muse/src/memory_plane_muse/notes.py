@@ -9,13 +9,11 @@ from typing import Any, NamedTuple
 from uuid import uuid5
 
 from memory_plane.types import EPOCH, NAMESPACE, Kind, Operation
-from memory_plane_muse.agents import MUSE
+from memory_plane_muse.agents import ME, MUSE
 from memory_plane_muse.message import Message
 from memory_plane_muse.names import Names, is_machine
 from memory_plane_muse.worth import Found, Sort, worth
 
-ME = "me"
-"""What the person whose messages these are is called, as in the graph."""
 SEEN, ASKED = 400, 200
 """How many noted messages, and how many conversations with an open question, a cursor remembers."""
 

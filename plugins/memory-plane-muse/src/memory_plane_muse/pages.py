@@ -10,8 +10,7 @@ from pathlib import Path
 from memory_plane.pages import NOTICE, linked, stated, told, whose
 from memory_plane.store.graph import slug
 from memory_plane.types import Edge, Fact, Node, OpenItem, Snapshot, Thought, View
-from memory_plane_muse.agents import MUSE
-from memory_plane_muse.notes import ME
+from memory_plane_muse.agents import ME, MUSE
 
 FOLDER = "dossiers"
 BYTES = 4 * 1024
