@@ -151,6 +151,7 @@ def memory_of(operation: Operation) -> Memory | None:
         created_at=operation.created_at,
         origin=body["origin"],
         project=body.get("project"),
+        owner=body.get("owner"),
     )
 
 

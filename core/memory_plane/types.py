@@ -52,7 +52,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """A thought or fact operation as the hooks see it."""
+    """A thought or fact operation as the hooks see it; `owner` is whose promise a commitment is, if it names one."""
 
     id: str
     agent: str
@@ -61,6 +61,7 @@ class Memory:
     created_at: datetime
     origin: Origin = "agent"
     project: str | None = None
+    owner: str | None = None
 
 
 # --- ingest ------------------------------------------------------------------------------------------------------

@@ -102,3 +102,26 @@ def test_long_messages_take_no_time(unit: str) -> None:
     began = time.perf_counter()
     read("iMessage from Sarah Lee: " + unit * (100_000 // len(unit)))
     assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("owner", "told"),
+    [
+        (None, ("muse", "Agent")),
+        ("user", ("me", "Person")),
+        ("Nina Okafor", ("Nina Okafor", "Person")),
+        ("grok", ("grok", "Agent")),
+    ],
+)
+def test_i_in_a_declared_commitment_is_its_owner(owner: str | None, told: tuple[str, str]) -> None:
+    memory = Memory(
+        id="m", agent="muse", kind="commitment", text="I promised Rob the deck", created_at=WRITTEN, owner=owner
+    )
+    (claim,) = extract(memory).claims
+    assert (claim.subject.text, claim.subject.type) == told
+
+
+def test_owner_of_a_question_is_not_who_asks_it() -> None:
+    memory = Memory(id="m", agent="muse", kind="question", text="I use Rust", created_at=WRITTEN, owner="grok")
+    (claim,) = extract(memory).claims
+    assert claim.subject.text == "muse"

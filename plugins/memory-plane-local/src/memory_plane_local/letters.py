@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from memory_plane.types import Memory
+from memory_plane_local.lexicon import known_names
 from memory_plane_local.name import Name
 
 _HEAD = re.compile(
@@ -16,6 +17,8 @@ _HEAD = re.compile(
     r"|in “[^”\n]{1,80}”): "
 )
 _PERSON = ("Person",)
+_USER = "user"
+"""What the person whose memory it is goes by where an owner is named."""
 _INTRODUCED = re.compile(
     r"(?:^|[,.!:;\n]\s*|\b(?:hey|hi|please|and)\s+)meet\s+"
     r"|\b(?:introduc(?:e|ing)|connect(?:ing)?)\s+you\s+(?:to|with)\s+",
@@ -68,9 +71,16 @@ def me() -> Name:
 
 
 def _author(memory: Memory) -> Name | None:
+    """Return who "I" is: whose promise it is said to be, or who wrote it."""
     if memory.origin == "external":
         return None
-    return Name(memory.agent, 0, 0, ("Agent",), 1.0, weak=True) if memory.origin == "agent" else me()
+    owner = memory.owner if memory.kind == "commitment" else None
+    who = owner or (memory.agent if memory.origin == "agent" else _USER)
+    if who.lower() in (_USER, "me"):
+        return me()
+    known = known_names().get(who.lower().partition("-")[0], ())
+    agent = owner in (None, memory.agent) or any(one.type == "Agent" for one in known)
+    return Name(who, 0, 0, ("Agent",) if agent else _PERSON, 1.0, weak=True)
 
 
 def _named(memory: Memory, head: re.Match[str], group: str) -> Name:
