@@ -62,6 +62,30 @@ def test_every_operation_has_an_endpoint_with_an_example(idle: TestClient) -> No
         assert set(content["schema"]["properties"]) == {*BODIES[op].model_fields, "agent", "created_at", "id"}
 
 
+def test_text_is_stored_by_the_paragraph_and_what_is_in_it_is_told(plane: Plane, hub: TestClient) -> None:
+    given = {"agent": "muse", "text": "One.\n\nTwo.", "origin": "user", "source": "minutes.md"}
+    told = hub.post("/api/ingest", json=given).json()
+    assert [receipt["state"] for receipt in told["receipts"]] == ["stored", "stored"]
+    assert set(told["found"]) == {"nodes", "edges", "items"}
+    assert [thought.origin for thought in plane.thoughts()] == ["user", "user"]
+    again = hub.post("/api/ingest", json=given).json()
+    assert [receipt["state"] for receipt in again["receipts"]] == ["duplicate", "duplicate"]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"text": " "}, "text: must not be empty"),
+        ({"text": 7}, "text: "),
+        ({"text": "x", "id": "y"}, "id: unknown field"),
+        ({"text": "x", "origin": "god"}, "origin: 'god' is unknown"),
+    ],
+)
+def test_text_that_cannot_be_taken_is_refused(hub: TestClient, given: dict[str, Any], reason: str) -> None:
+    answer = hub.post("/api/ingest", json={"agent": "muse", **given})
+    assert (answer.status_code, answer.json()["error"].startswith(reason)) == (422, True)
+
+
 def test_every_endpoint_that_takes_something_shows_an_example(idle: TestClient) -> None:
     paths = idle.get("/openapi.json").json()["paths"]
     told = {f"{way} {path}": one for path, ways in paths.items() for way, one in ways.items()}

@@ -62,7 +62,7 @@ def test_demo_of_the_graph_memory_does_what_it_shows(call: Call) -> None:
         "ingest",
         text="Hey, I just met Viktor who's the CTO of Nexus Labs. They're building SkyNet-X using Rust and ROS2.",
     )
-    assert found["state"] == "stored"
+    assert found["state"] == "1 stored"
     assert {"Viktor", "Nexus Labs", "SkyNet-X", "Rust"} <= set(names(found["entities"]))
     assert "Viktor" in call("query", question="Who works at Nexus Labs?")["answer"]
     path = call("path", **{"from": "Viktor", "to": "Rust"})

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp_types import CallToolResult, TextContent
@@ -13,6 +13,9 @@ from memory_plane.errors import StoreError
 from memory_plane.surfaces import entries
 from memory_plane.surfaces.mcp_server import answer
 from memory_plane.surfaces.mcp_tools import CORE, by_name
+
+if TYPE_CHECKING:
+    from memory_plane.testing import MakePlane
 
 TOOLS = by_name(CORE)
 EIGHT_KB = 8 * 1024
@@ -57,7 +60,7 @@ def pages(plane: Plane, tool: str, /, **arguments: Any) -> Iterator[dict[str, An
     raise AssertionError("the pages never end")
 
 
-@pytest.mark.parametrize("tool", ["memory_post_thought", "memory_upsert_fact", "memory_resolve_item", "memory_correct"])
+@pytest.mark.parametrize("tool", [spec.name for spec in CORE if not spec.read_only])
 def test_no_parameter_overrides_the_author(plane: Plane, tool: str) -> None:
     assert refusal(plane, "muse", tool, agent="grok").startswith(f"agent: not a parameter of {tool}; it takes ")
     assert plane.status().operations == 0
@@ -135,7 +138,7 @@ def test_list_of_held_text_goes_on_over_pages(plane: Plane) -> None:
         ({"action": "snooze"}, "until: "),
         ({"action": "snooze", "until": "2100-01-01"}, "until: has no time zone"),
         ({"action": "pin", "to": "grok"}, "to: does not go with 'pin'"),
-        ({"action": "forget"}, "action: 'forget' is unknown; give assign, "),
+        ({"action": "unwrite"}, "action: 'unwrite' is unknown; give assign, "),
         ({"action": ""}, "action: missing"),
         ({}, "action: missing"),
         ({"action": "retract", "target": "no-such-id"}, "target: is no id"),
@@ -146,6 +149,81 @@ def test_a_correction_that_makes_no_sense_is_refused(plane: Plane, given: dict[s
     item = plane.post("Ask Rob", agent="muse", kind="handoff").id
     assert refusal(plane, "grok", "memory_correct", **{"target": item} | given).startswith(reason)
     assert len(plane.items()) == 1
+
+
+def forgetting(plane: Plane, agent: str, target: str) -> str:
+    """Return the code with which an agent may forget, once it has seen what would go."""
+    tried = good(plane, agent, "memory_correct", action="forget", target=target)
+    assert tried["state"] == "tried"
+    code: str = tried["detail"].partition("to = ")[2].split()[0]
+    return code
+
+
+def test_agent_forgets_what_it_wrote_once_it_has_seen_what_goes(plane: Plane) -> None:
+    id = plane.post("The door opens with pepper", agent="muse").id
+    (change,) = good(plane, "muse", "memory_correct", action="forget", target=id[:8])["changes"]
+    assert "The door opens with pepper" in change["text"]
+    code = forgetting(plane, "muse", id)
+    tried = good(plane, "muse", "memory_correct", action="forget", target=id, to=code, dry_run="yes")
+    assert (tried["state"], plane.get(id) is not None) == ("tried", True)
+    assert good(plane, "muse", "memory_correct", action="forget", target=id[:8], to=code)["state"] == "stored"
+    assert plane.recall("pepper").hits == ()
+
+
+@pytest.mark.parametrize(("author", "origin"), [("grok", "agent"), ("muse", "user")])
+def test_agent_forgets_neither_what_others_wrote_nor_what_the_user_said(plane: Plane, author: str, origin: str) -> None:
+    id = plane.post("The door opens with pepper", agent=author, origin=origin).id
+    assert refusal(plane, "muse", "memory_correct", action="forget", target=id).startswith("target: is not yours")
+    assert plane.recall("pepper").hits
+
+
+def test_code_of_another_sight_forgets_nothing(plane: Plane) -> None:
+    one, other = (plane.post(f"The door {number} opens", agent="muse", kind="question").id for number in (1, 2))
+    code = forgetting(plane, "muse", one)
+    for target in (other, one):
+        plane.resolve(one, agent="grok", note="with pepper")  # what was seen is not all that would go now
+        given = {"action": "forget", "target": target, "to": code}
+        assert "is not the code" in refusal(plane, "muse", "memory_correct", **given)
+    assert len(plane.recall("door").hits) == 2
+
+
+def test_ingest_stores_each_paragraph_as_words_of_others_and_tells_what_is_in_it(make_plane: MakePlane) -> None:
+    plane = make_plane("local")
+    text = "Ann Lee leads the Orbit project at Acme.\n\n\nRob will send Ann Lee the invoice by Friday."
+    told = good(plane, "muse", "memory_ingest", text=text, project="orbit")
+    assert told["state"] == "2 stored"
+    assert [one["state"] for one in told["receipts"]] == ["stored", "stored"]
+    assert ("node:person:ann-lee", "LEADS", "node:project:orbit") in {
+        (edge["source"], edge["relation"], edge["target"]) for edge in told["edges"]
+    }
+    assert {"Ann Lee", "Orbit", "Acme", "Rob"} <= {node["name"] for node in told["nodes"]}
+    assert [(item["kind"], item["owner"]) for item in told["open_items"]] == [("commitment", "Rob")]
+    entry = good(plane, "grok", "memory_get_pulse")["recent"][-1]
+    assert (entry["kind"], entry["source"]) == ("observation", "external, orbit")
+
+
+def test_ingest_of_a_source_that_was_read_before_adds_only_what_is_new(plane: Plane) -> None:
+    given = {"source": "https://acme.example/minutes", "origin": "agent"}
+    good(plane, "muse", "memory_ingest", text="One.\n\nTwo.", **given)
+    assert (
+        good(plane, "muse", "memory_ingest", text="One.\n\nTwo.\n\nThree.", **given)["state"] == "2 duplicate, 1 stored"
+    )
+    assert [thought.text for thought in plane.thoughts()] == ["Three.", "Two.", "One."]
+
+
+def test_ingest_of_a_long_text_is_answered_in_one_result(make_plane: MakePlane) -> None:
+    plane = make_plane("local")
+    text = "\n\n".join(f"Ann Lee{number} leads the Orbit{number} project." for number in range(60))
+    told = good(plane, "muse", "memory_ingest", text=text)
+    assert (told["state"], len(told["receipts"])) == ("60 stored", 20)
+    assert told["nodes"]
+    assert told["edges"]
+
+
+def test_ingest_of_nothing_is_refused_and_of_too_much_as_far_as_it_is(plane: Plane) -> None:
+    assert refusal(plane, "muse", "memory_ingest", text=" \n\n ") == "text: must not be empty"
+    assert refusal(plane, "muse", "memory_ingest", text="x" * 1_000_001).startswith("text: is 1,000,001 bytes long")
+    assert good(plane, "muse", "memory_ingest", text="x" * 1_000_001 + "\n\nfine")["state"] == "1 refused, 1 stored"
 
 
 def test_the_same_id_twice_is_a_duplicate(plane: Plane) -> None:

@@ -173,6 +173,17 @@ class _Alias(Body):
     remove: bool = False
 
 
+class TextToIngest(Body):
+    """A text of any length, and what is said of it, which goes for each of its paragraphs."""
+
+    text: str
+    origin: Origin = "external"
+    project: Short | None = None
+    source: Short | None = None
+    agent: Agent | None = None
+    created_at: Time | None = None
+
+
 class Envelope(Body):
     """What every operation has beside its body."""
 
@@ -204,26 +215,27 @@ BODIES: dict[str, type[Body]] = {
 
 def envelope_of(values: Mapping[str, Any]) -> Envelope:
     """Check who wrote when and under which id, or raise `Refused`."""
-    return _checked(Envelope, values)
+    return checked(Envelope, values)
 
 
 def body_of(op: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Check the body of an operation that this version knows, or raise `Refused`; what is None counts as not said."""
     said = {name: value for name, value in values.items() if value is not None}
-    return {name: value for name, value in _checked(BODIES[op], said) if value is not None}
+    return {name: value for name, value in checked(BODIES[op], said) if value is not None}
+
+
+def checked(model: type[Checked], values: Mapping[str, Any]) -> Checked:
+    """Check values by a model, or raise `Refused`."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise Refused(_first(error, model)) from None
 
 
 def _several(body: Checked, *nodes: str) -> Checked:
     if len(set(nodes)) < len(nodes):
         raise PydanticCustomError("nodes", "names one node twice; give different ones")
     return body
-
-
-def _checked(model: type[Checked], values: Mapping[str, Any]) -> Checked:
-    try:
-        return model.model_validate(values)
-    except ValidationError as error:
-        raise Refused(_first(error, model)) from None
 
 
 def _first(error: ValidationError, model: type[Body]) -> str:

@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from memory_plane.errors import Refused
-from memory_plane.types import Community, Contradiction, Graph, Node, Trail
+from memory_plane.types import Community, Contradiction, Found, Graph, Node, Trail
 from memory_plane.writes import Moment, moment
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ MOST_HOPS = 10
 """How long a way may be that is asked for."""
 HITS = 20
 """How many memories a search of nodes looks at, and how many nodes it returns."""
+MEMORIES = 1_000
+"""Of how many memories one read tells what is in them."""
 SMALLEST = 3
 """How many nodes make a community."""
 
@@ -82,6 +85,10 @@ class GraphReads(ABC):
     def contradictions(self, *, limit: int = 20) -> list[Contradiction]:
         """Return links that cannot both hold though nobody said that one is over, the newest first."""
         return self._read_graph("contradictions", _given(locals()))  # type: ignore[no-any-return]
+
+    def found(self, ids: Sequence[str], *, limit: int = 40) -> Found:
+        """Return what is in these memories (at most 1,000): nodes, edges and open items, at most `limit` of each."""
+        return self._read_graph("found", _given(locals()))  # type: ignore[no-any-return]
 
     def visualize(
         self,
@@ -184,6 +191,16 @@ def contradictions(connection: Connection, settings: Settings, *, limit: int = 2
     return contradictions.contradictions(connection, limit)
 
 
+def found(connection: Connection, settings: Settings, *, ids: Sequence[str], limit: int = 40) -> Found:
+    """See `GraphReads.found`."""
+    from memory_plane.recall import records
+
+    _check("limit", limit, MOST)
+    if len(ids) > MEMORIES:
+        raise Refused(f"ids: {len(ids):,} are too many; give {MEMORIES:,} at most")
+    return records.found(connection, [_id(one) for one in ids], datetime.now(UTC), limit)
+
+
 def visualize(
     connection: Connection,
     settings: Settings,
@@ -209,12 +226,19 @@ def visualize(
 
 
 READS: Mapping[str, Callable[..., Any]] = {
-    read.__name__: read for read in (graph, path, search, communities, contradictions, visualize)
+    read.__name__: read for read in (graph, path, search, communities, contradictions, found, visualize)
 }
 
 
 def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if name != "self" and value is not None}
+
+
+def _id(given: str) -> str:
+    try:
+        return str(UUID(given))
+    except ValueError:
+        raise Refused(f"ids: is no id (a UUID): {given[:80]!r}") from None
 
 
 def _found(connection: Connection, name: str, value: str) -> list[int]:

@@ -43,7 +43,7 @@ from memory_plane.types import (
     Receipt,
     Thought,
 )
-from memory_plane.writes import Moment, Writes, moment
+from memory_plane.writes import Moment, Progress, Writes, moment
 
 if TYPE_CHECKING:
     from memory_plane.inquiry import Inquiry
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Progress = Callable[[int, int], None]
 LONGEST_ID = 36
 """How many characters an id has, with its dashes."""
 Watcher = Callable[[Sequence[Operation], Sequence[Receipt]], None]

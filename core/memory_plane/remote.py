@@ -36,6 +36,7 @@ ANSWERS: Mapping[str, Any] = {
     "search": list[types.Node],
     "communities": list[types.Community],
     "contradictions": list[types.Contradiction],
+    "found": types.Found,
     "visualize": str,
     "nodes": list[types.Node],
     "reviews": list[types.Review],
@@ -257,6 +258,8 @@ def _text(value: Any) -> str:
         return iso(value)
     if isinstance(value, Mapping):
         return json.dumps(value, ensure_ascii=False, default=_text)
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -454,6 +454,15 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What is in some memories: the nodes that they name, the edges that rest on them, the open items that they are."""
+
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    items: tuple[OpenItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trail:
     """A way through the graph: its nodes in order, and the edge between each two, which may point either way.
 

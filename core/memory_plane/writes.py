@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from memory_plane.errors import Refused
+from memory_plane.errors import MemoryPlaneError, Refused
 from memory_plane.operations import TEXT_FIELD, make_operation
 from memory_plane.types import Operation, Receipt
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from memory_plane.settings import Settings
 
 Moment = datetime | str
+Progress = Callable[[int, int], None]
+"""Is told how much of a long call is done, of how much."""
 PERSON = "user"
 """The agent id under which a person writes."""
 
@@ -81,6 +84,50 @@ class Writes(ABC):
         }
         body |= {"source": source, "thread": thread, "held": held}
         return self.write("thought", body, agent=agent, created_at=created_at, id=id)
+
+    def ingest_text(
+        self,
+        text: str,
+        *,
+        agent: str,
+        origin: str = "external",
+        project: str | None = None,
+        source: str | None = None,
+        created_at: Moment | None = None,
+        progress: Progress | None = None,
+    ) -> list[Receipt]:
+        """Store each paragraph of a text of any length as an observation; one receipt each, none for a blank text.
+
+        The words are somebody else's unless `origin` says that they are the agent's or the user's own. What is known
+        from the same `source` is a duplicate, so of a text that has changed only the new is stored. `found(ids)` tells
+        what is in it.
+        """
+        from memory_plane import texts
+
+        paragraphs = texts.paragraphs(text)
+        try:
+            at = moment("created_at", created_at) or datetime.now(UTC)
+            # A microsecond apart, so that the order of the text stays the order of time.
+            times = [at + timedelta(microseconds=number) for number in range(len(paragraphs))]
+        except (Refused, OverflowError) as error:
+            return [Receipt(id="", state="refused", detail=str(error))]
+        given = {"kind": "observation", "origin": origin, "project": project, "source": source, "thread": source}
+        receipts: list[Receipt] = []
+        for part, then in zip(paragraphs, times, strict=True):
+            id = texts.id_of(agent, source, part) if source is not None else None
+            receipts.append(
+                Receipt(id=id, state="duplicate")
+                if id is not None and self._has(id)
+                else self.write("thought", {"text": part, **given}, agent=agent, created_at=then, id=id)
+            )
+            if progress is not None:
+                progress(len(receipts), len(paragraphs))
+        return receipts
+
+    def _has(self, id: str) -> bool:
+        with suppress(MemoryPlaneError):  # whoever gets the same id again tells
+            return self.get(id) is not None
+        return False
 
     def fact(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Connection, and_, bindparam, exists, func, select, union
 
@@ -11,9 +12,9 @@ from memory_plane import models
 from memory_plane.errors import Refused
 from memory_plane.operations import memory_of
 from memory_plane.prepared import Prepared
-from memory_plane.recall import graph
+from memory_plane.recall import graph, state
 from memory_plane.store import derivations, identities, log
-from memory_plane.types import Edge, Memory, Mention, Node, Operation
+from memory_plane.types import Edge, Found, Memory, Mention, Node, Operation
 
 _log, _edges, _evidence = models.operations, models.graph_edges, models.graph_evidence
 _said = models.verdicts, models.node_names
@@ -85,6 +86,19 @@ def supported(connection: Connection, id: str, limit: int) -> tuple[Edge, ...]:
         for row in _supported.all(connection, source=keys[source], relation=relation, target=keys[target], row=found[0])
     ]
     return graph.as_edges(connection, rows)
+
+
+def found(connection: Connection, ids: Sequence[str], now: datetime, limit: int) -> Found:
+    """Return what is in memories, at most so many nodes, edges and open items, in the order of the memories."""
+    nodes: dict[str, Node] = {}
+    edges: dict[tuple[str, str, str], Edge] = {}
+    for id in ids:
+        if len(nodes) < limit:
+            nodes |= {node.id: node for node in named(connection, id, limit)}
+        if len(edges) < limit:
+            edges |= {(e.source.id, e.relation, e.target.id): e for e in supported(connection, id, limit)}
+    items = state.items_among(connection, now, ids, limit)
+    return Found(nodes=tuple(nodes.values())[:limit], edges=tuple(edges.values())[:limit], items=items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -177,6 +177,12 @@ def items_of(connection: Connection, now: datetime, names: Collection[str], limi
     return tuple(map(open_item, connection.execute(_open.where(or_(*ends)), {"now": now, "limit": limit})))
 
 
+def items_among(connection: Connection, now: datetime, ids: Collection[str], limit: int) -> tuple[OpenItem, ...]:
+    """Return the open items among these memories, as `items` orders them."""
+    chosen = _open.where(_log.c.id.in_(ids))
+    return tuple(map(open_item, connection.execute(chosen, {"now": now, "limit": limit})))
+
+
 def items_before(connection: Connection, now: datetime, agent: str, limit: int) -> tuple[OpenItem, ...]:
     """Return what waits for an agent, as `items` orders it: open items addressed to it, and what it promised.
 

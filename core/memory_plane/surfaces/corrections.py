@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from memory_plane.errors import Refused
+from memory_plane.operations import FORGET
 from memory_plane.surfaces import entries
 from memory_plane.surfaces.fit import ROOM, level, shorten, size
 from memory_plane.surfaces.spec import Arguments, moment
@@ -21,6 +23,7 @@ CORRECTIONS = {
     "unpin": "",
     "retract": "reason",
     "release": "",
+    "forget": "to",
     "supersede": "to",
     "merge": "to",
     "split": "to",
@@ -42,6 +45,8 @@ def correct(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[
     op, body = (
         _about_nodes(plane, action, target, given) if action in _ABOUT_NODES else _body(plane, action, target, given)
     )
+    if op == FORGET:
+        return _forget(plane, who, body["target"], "" if trial else given["to"])
     if trial:
         return _tried(plane, *(("retract", {"target": body["target"]}) if op == "supersede" else (op, body)))
     if op == "supersede":
@@ -80,11 +85,35 @@ def _about_nodes(plane: Plane | Client, action: str, target: str, given: Argumen
     return "alias", {"node": node, "name": given["to"], "remove": action == "unalias"}
 
 
-def _tried(plane: Plane | Client, op: str, body: dict[str, Any]) -> dict[str, Any]:
+def _forget(plane: Plane | Client, agent: str, target: str, code: str) -> dict[str, Any]:
+    """Forget an entry of the agent's own, once it has seen what would go.
+
+    An agent may be talked into anything by what it reads, and this cannot be undone: so what others wrote, or the user
+    said, is out of its reach, and no single call forgets.
+    """
+    record = plane.get(target)
+    if record is None:
+        raise Refused(f"target: nothing here has the id {target}")
+    if record["agent"] != agent or record["body"].get("origin") == "user":
+        raise Refused("target: is not yours; only the user forgets what others wrote or the user said: docs/forget.md")
+    loss = plane.loss(target)
+    shown = f"{agent} {target} {' '.join(one.id for one in loss.operations)}"
+    expected = sha256(shown.encode()).hexdigest()[:8]
+    if code == expected:
+        return receipt(plane.forget(target, agent=agent))
+    if code:
+        raise Refused(f"to: {shorten(code, 20)!r} is not the code that a call without it gives now")
+    detail = f"nothing was forgotten yet; it cannot be undone: call again with to = {expected} if the user asked for it"
+    return _tried(plane, FORGET, {"target": target}, detail)
+
+
+def _tried(
+    plane: Plane | Client, op: str, body: dict[str, Any], detail: str = "nothing was changed"
+) -> dict[str, Any]:
     found = plane.preview(op, body)
     if found.refusal:
         raise Refused(found.refusal)
-    head: dict[str, Any] = {"note": entries.NOTE, "id": "", "state": "tried", "detail": "nothing was changed"}
+    head: dict[str, Any] = {"note": entries.NOTE, "id": "", "state": "tried", "detail": detail}
     lines = [{"text": f"{sign} {line}"} for sign, all_ in (("-", found.gone), ("+", found.new)) for line in all_]
     return {**head, "changes": level(lines, ROOM - size(head))}
 
@@ -120,4 +149,4 @@ def receipt(receipt: Receipt) -> dict[str, Any]:
     """Show what became of a write; raise `Refused` for one that was."""
     if receipt.state == "refused":
         raise Refused(receipt.detail)
-    return entries.present({"id": receipt.id, "state": receipt.state, "detail": receipt.detail})
+    return entries.receipt(receipt)

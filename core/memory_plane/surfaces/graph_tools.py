@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from memory_plane.ask.wording import chain
 from memory_plane.importers.graph_facts import key_of
-from memory_plane.surfaces import entries
+from memory_plane.surfaces import entries, mcp_tools
 from memory_plane.surfaces.corrections import author, receipt
 from memory_plane.surfaces.fit import ROOM, page, shorten, size
-from memory_plane.surfaces.mcp_tools import ask
 from memory_plane.surfaces.spec import Arguments, Spec, moment, number, text
 
 if TYPE_CHECKING:
@@ -22,20 +21,18 @@ if TYPE_CHECKING:
 MOST = 100
 """How many nodes or edges one answer is chosen from at most."""
 _HEAD = {"note": entries.NOTE}
+_NAMED = {"nodes": "entities", "edges": "relationships"}
 
 
 def ingest(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
-    """Write a text down, and tell what was found in it."""
-    stored = receipt(plane.post(given["text"], agent=author(agent), kind="observation"))
-    new = plane.graph(limit=MOST).edges if stored["state"] != "queued" else ()
-    edges = [edge for edge in new if stored["id"] in edge.evidence]
-    nodes = {node.id: node for edge in edges for node in (edge.source, edge.target)}
-    return {**stored, **_shown(list(nodes.values()), edges)}
+    """Do what `memory_ingest` does with words of the agent's own, by the names that are known here."""
+    told = mcp_tools.ingest(plane, agent, {"text": given["text"], "origin": "agent"})
+    return {_NAMED.get(name, name): value for name, value in told.items()}
 
 
 def query(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Answer a question in plain words."""
-    return ask(plane, agent, {"question": given["question"], "as_of": ""})
+    return mcp_tools.ask(plane, agent, {"question": given["question"], "as_of": ""})
 
 
 def search(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:

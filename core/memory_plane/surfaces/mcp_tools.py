@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from memory_plane import __version__
-from memory_plane.errors import HubUnreachable, StoreError
+from memory_plane.errors import HubUnreachable, Refused, StoreError
+from memory_plane.graphs import MEMORIES
 from memory_plane.surfaces import entries
 from memory_plane.surfaces.corrections import CORRECTIONS, author, correct, whole_id
 from memory_plane.surfaces.corrections import receipt as receipt_of
 from memory_plane.surfaces.fit import ROOM, level, page, shorten, size
 from memory_plane.surfaces.spec import Arguments, Spec, listing, moment, number, object_, text
-from memory_plane.types import KINDS, ORIGINS
+from memory_plane.types import KINDS, ORIGINS, Found
 
 if TYPE_CHECKING:
     from memory_plane.client import Client
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 OUTCOMES = ("done", "dropped", "answered", "acknowledged")
 MAX_HITS = 20
+RECEIPTS = 20
+"""How many paragraphs of a text are answered one by one."""
 
 
 def get_pulse(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
@@ -60,6 +64,27 @@ def upsert_fact(plane: Plane | Client, agent: str | None, given: Arguments) -> d
     """Write one value of (subject, key)."""
     words = [given.pop(name) for name in ("subject", "key", "value")]
     return receipt_of(plane.fact(*words, agent=author(agent), **_given(given)))
+
+
+def ingest(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
+    """Write a text down, each paragraph as an entry, and tell what was found in it."""
+    receipts = plane.ingest_text(given.pop("text"), agent=author(agent), **_given(given))
+    if not receipts:
+        raise Refused("text: must not be empty")
+    if all(one.state == "refused" for one in receipts):
+        raise Refused(receipts[0].detail)
+    stored = [one.id for one in receipts if one.state == "stored"]
+    found = plane.found(stored[:MEMORIES]) if stored else Found()
+    sections = {
+        "open_items": [entries.item(item) for item in found.items],
+        "edges": [entries.edge(edge) for edge in found.edges],
+        "nodes": [entries.node(node) for node in found.nodes],
+    }
+    states = Counter(one.state for one in receipts)
+    state = ", ".join(f"{count} {state}" for state, count in states.items())
+    head = {"note": entries.NOTE, "state": state, "receipts": [entries.receipt(one) for one in receipts[:RECEIPTS]]}
+    shown = page(sections, "", heads=10, room=ROOM - size(head))
+    return {**head, **{name: shown[name] for name in sections}}
 
 
 def resolve_item(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
@@ -227,6 +252,31 @@ CORE: tuple[Spec, ...] = (
         call=upsert_fact,
     ),
     Spec(
+        name="memory_ingest",
+        description="Read notes, minutes, a mail or a page into the memory, each paragraph as an entry; answers what "
+        "was found in it.",
+        parameters={
+            "text": text("As long as it is"),
+            "project": text("Its project"),
+            "origin": text("Whose words: user, agent (yours)", enum=[*ORIGINS], default="external"),
+            "source": text("Address or file: read again, only what is new is stored"),
+        },
+        required=("text",),
+        output=object_(
+            "note",
+            "state",
+            note={"type": "string"},
+            state={"type": "string"},
+            receipts=listing("id", "state", "detail"),
+            open_items=listing(*_ENTRY, "owner", "to", "due_at"),
+            edges=listing(**_EDGE),
+            nodes=listing("id", "slug", "type", "name", "origin"),
+        ),
+        read_only=False,
+        idempotent=False,
+        call=ingest,
+    ),
+    Spec(
         name="memory_recall",
         description="Search everything all agents wrote, best first. Use it before asking the user what they may have "
         "told another agent. With an entry's id as query it returns that entry in full.",
@@ -284,11 +334,12 @@ CORE: tuple[Spec, ...] = (
     Spec(
         name="memory_correct",
         description="Assign, snooze or pin an open item; take an entry or a correction back (retract) or replace it "
-        "(supersede). For the user: release held text; merge, split, alias nodes, keep them distinct.",
+        "(supersede). For the user: forget what you wrote; release held text; merge, split, alias nodes, keep them "
+        "distinct.",
         parameters={
             "action": text("What to do", enum=[*CORRECTIONS]),
             "target": text("Id, its first 8 characters, or a node's slug"),
-            "to": text("assign: who; merge, distinct: node; split: ids; alias: name; else text"),
+            "to": text("assign: who; merge, distinct: node; split: ids; alias: name; forget: code; else text"),
             "until": text("snooze: ISO 8601 with zone"),
             "reason": text("retract: why"),
             "dry_run": text("yes = only tell", enum=["yes"]),

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from uuid import uuid5
 
 import click
 
 from memory_plane.errors import HubUnreachable
-from memory_plane.redact import redact
 from memory_plane.surfaces.cli.guard import tell
 from memory_plane.surfaces.cli.importing import import_ as import_  # it belongs to the same section of the help
 from memory_plane.surfaces.cli.options import (
     agent_option,
     examples,
-    given,
     json_option,
     origin_of,
     origin_option,
@@ -31,27 +25,20 @@ from memory_plane.surfaces.cli.options import (
     read_text,
 )
 from memory_plane.surfaces.cli.output import on_terminal, print_json, print_pairs, print_table, progress, write_lines
-from memory_plane.types import NAMESPACE, Receipt
 
 if TYPE_CHECKING:
     from memory_plane.client import Client
     from memory_plane.plane import Plane
     from memory_plane.surfaces.cli.session import Session
 
-_BLANK = re.compile(r"\n\s*\n")
 
-
-class Note(NamedTuple):
-    """One paragraph to store, and where it stands."""
+class Source(NamedTuple):
+    """One text to take in: its words, from when they are, what it is called, and the file that it is."""
 
     text: str
-    at: datetime
-    place: str
-    source: str | None = None
-
-    def id(self, agent: str) -> str | None:
-        """Return an id that is the same whenever the file is read again, None for text without a file."""
-        return str(uuid5(NAMESPACE, json.dumps([agent, self.source, self.text]))) if self.source else None
+    at: datetime | None
+    name: str
+    path: str | None = None
 
 
 @click.command(
@@ -82,7 +69,7 @@ def ingest(
         _drain(session, as_json)
     else:
         memory = session.plane if session.settings.elsewhere is None else session.client
-        _take_in(memory, list(_notes(text, paths)), as_json, **values)
+        _take_in(memory, list(_sources(text, paths)), as_json, **values)
 
 
 def _drain(session: Session, as_json: bool) -> None:
@@ -97,9 +84,9 @@ def _drain(session: Session, as_json: bool) -> None:
         tell(failure)
 
 
-def _notes(text: str | None, paths: Iterable[str]) -> Iterator[Note]:
+def _sources(text: str | None, paths: Iterable[str]) -> Iterator[Source]:
     if text is not None:
-        yield from _paragraphs(read_text(text), datetime.now(UTC), "text")
+        yield Source(read_text(text), None, "text")
     for path in map(Path, paths):
         try:
             content = path.read_text("utf-8")
@@ -107,49 +94,36 @@ def _notes(text: str | None, paths: Iterable[str]) -> Iterator[Note]:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise click.ClickException(f"cannot read {str(path)!r}: {reason}; nothing was stored") from None
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        yield from _paragraphs(content, changed, path.name, str(path.resolve()))
+        yield Source(content, changed, path.name, str(path.resolve()))
 
 
-def _paragraphs(text: str, at: datetime, place: str, source: str | None = None) -> Iterator[Note]:
-    # Secrets go first: a key block has blank lines, and a piece of one is not seen as a secret.
-    paragraphs = (part.strip() for part in _BLANK.split(redact(text.replace("\r\n", "\n"))))
-    for number, part in enumerate(filter(None, paragraphs)):
-        # A microsecond apart, so that the order of the text stays the order of time.
-        yield Note(part, at + timedelta(microseconds=number), f"{place}, paragraph {number + 1}", source)
-
-
-def _take_in(plane: Plane | Client, notes: list[Note], as_json: bool, **values: Any) -> None:
-    before = _counts(plane)
-    receipts = []
-    with progress("Reading") as advance:
-        for done, note in enumerate(notes, 1):
-            receipts.append(_store(plane, note, **values))
-            advance(done, len(notes))
+def _take_in(
+    plane: Plane | Client, sources: list[Source], as_json: bool, *, agent: str, origin: str | None, **values: Any
+) -> None:
+    before, told = _counts(plane), []
+    for one in sources:
+        with progress("Reading") as advance:
+            receipts = plane.ingest_text(
+                one.text,
+                agent=agent,
+                origin=origin or origin_of(agent),
+                source=one.path,
+                created_at=one.at,
+                progress=advance,
+                **values,
+            )
+        told += [(f"{one.name}, paragraph {number}", receipt) for number, receipt in enumerate(receipts, 1)]
+    receipts = [receipt for _, receipt in told]
     found = {name: count for name, count in (_counts(plane) - before).items()}
     if as_json:
         print_json({"receipts": receipts, "found": [{"what": w, "type": t, "new": n} for (w, t), n in found.items()]})
     else:
         _print_found(Counter(receipt.state for receipt in receipts), found)
-    for note, receipt in zip(notes, receipts, strict=True):
-        if receipt.state == "refused":
-            tell(f"{note.place} was refused: {receipt.detail}")
-    if any(receipt.state == "refused" for receipt in receipts):
+    refused = [(place, receipt) for place, receipt in told if receipt.state == "refused"]
+    for place, receipt in refused:
+        tell(f"{place} was refused: {receipt.detail}")
+    if refused:
         raise click.exceptions.Exit(1)
-
-
-def _store(plane: Plane | Client, note: Note, *, agent: str, origin: str | None, project: str | None) -> Receipt:
-    id = note.id(agent)
-    with suppress(HubUnreachable):  # it will tell when it gets the same id again
-        if id is not None and plane.get(id) is not None:
-            return Receipt(id=id, state="duplicate")
-    return plane.post(
-        note.text,
-        agent=agent,
-        kind="observation",
-        origin=origin or origin_of(agent),
-        created_at=note.at,
-        **given(id=id, source=note.source, thread=note.source, project=project),
-    )
 
 
 def _counts(plane: Plane | Client) -> Counter[tuple[str, str]]:

@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 from memory_plane.plane import Plane
 from memory_plane.surfaces.rest.reads import Agent, Limit, Time
 from memory_plane.surfaces.rest.wire import ERRORS, bearer, known_parameters
-from memory_plane.types import Community, Contradiction, Graph, Node, Trail
+from memory_plane.types import Community, Contradiction, Found, Graph, Node, Trail
 
 About = Annotated[str | None, Query(description="a name, slug or id", examples=["node:person:rob"])]
 End = Annotated[str, Query(description="a name, slug or id", examples=["Rob"])]
@@ -18,6 +18,7 @@ Hops = Annotated[int, Query(description="how far around", json_schema_extra={"mi
 Sure = Annotated[
     float | None, Query(description="how sure an edge must be", json_schema_extra={"minimum": 0, "maximum": 1})
 ]
+_ID = "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"
 MEDIA = {"json": "application/json", "csv": "text/csv", "graphml": "application/xml"}
 
 
@@ -63,6 +64,14 @@ def _parts(router: APIRouter, plane: Plane) -> None:
     def contradictions(limit: Limit = 20) -> list[Contradiction]:
         """Links that cannot both hold though nobody said that one is over, the newest first."""
         return plane.contradictions(limit=limit)
+
+    @router.get("/found")
+    def found(
+        ids: Annotated[str, Query(description="ids of memories, by commas", examples=[f"{_ID},{_ID}"])],
+        limit: Limit = 40,
+    ) -> Found:
+        """What is in these memories: nodes, edges and open items."""
+        return plane.found(ids.split(","), limit=limit)
 
 
 def _ways(router: APIRouter, plane: Plane) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Response
 from pydantic import BaseModel, Field, create_model
 
-from memory_plane.bodies import BODIES, Agent, Time, Uuid
+from memory_plane.bodies import BODIES, Agent, TextToIngest, Time, Uuid, checked
 from memory_plane.errors import Refused
+from memory_plane.graphs import MEMORIES
 from memory_plane.operations import FORGET, agent_id, make_operation
 from memory_plane.plane import Plane
 from memory_plane.surfaces.gate import not_yours
@@ -30,7 +31,7 @@ from memory_plane.surfaces.rest.wire import (
     told,
     too_deep,
 )
-from memory_plane.types import Operation, Receipt
+from memory_plane.types import Found, Operation, Receipt
 from memory_plane.writes import Writes
 
 MAX_OPERATIONS = 1_000
@@ -64,6 +65,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "alias": {"agent": "muse", "node": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10", "name": "Bob"},
     "forget": {"agent": "muse", "target": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"},
 }
+INGEST = {"agent": "muse", "text": "Alice leads the website project.\n\nRob owes her the logo.", "origin": "user"}
 
 _WRITE_ERRORS = told(
     e400="the body is no JSON object",
@@ -80,6 +82,13 @@ class Written(BaseModel):
     id: str = Field(examples=["6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"])
     state: str = Field(examples=["stored"], description="stored, duplicate or refused")
     detail: str = Field(default="", description="why it was refused, or what else the writer should know")
+
+
+class Ingestion(BaseModel):
+    """The receipt of each paragraph of a text, and what was found in those that are stored."""
+
+    receipts: list[Written]
+    found: Found
 
 
 class Record(BaseModel):
@@ -118,6 +127,15 @@ def writes(plane: Plane, growth: Growth) -> APIRouter:
             responses={422: {"model": Written, "description": "refused, and why"}},
             openapi_extra=_takes(_flat(op, model), EXAMPLES.get(op), MAX_BODY),
         )
+    router.add_api_route(
+        "/ingest",
+        _ingester(plane, growth),
+        methods=["POST"],
+        operation_id="ingest",
+        summary="Store each paragraph of a text",
+        response_model=Ingestion,
+        openapi_extra=_takes(TextToIngest, INGEST, MAX_BODY),
+    )
     router.add_api_route(
         "/sync",
         _syncer(plane, growth),
@@ -182,6 +200,27 @@ def _writer(plane: Plane, growth: Growth, op: str) -> Callable[..., Response]:
         return _receipt(receipt)
 
     return write
+
+
+def _ingester(plane: Plane, growth: Growth) -> Callable[..., Ingestion]:
+    def ingest(body: Body, identity: Identity, header: NamedAgent) -> Ingestion:
+        """Store a text of any length, each paragraph as an observation, and tell what was found in it.
+
+        The words are somebody else's unless `origin` says otherwise. What is known from the same `source` is a
+        duplicate.
+        """
+        given = checked(TextToIngest, json_object(body))
+        agent = _author(given.agent, header, identity)
+        growth.spend([(agent, len(body))])
+        receipts = plane.ingest_text(**given.model_dump() | {"agent": agent})
+        if not receipts:
+            raise Refused("text: must not be empty")
+        stored = [receipt.id for receipt in receipts if receipt.state == "stored"]
+        return Ingestion(
+            receipts=[Written(**asdict(receipt)) for receipt in receipts], found=plane.found(stored[:MEMORIES])
+        )
+
+    return ingest
 
 
 def _operation(

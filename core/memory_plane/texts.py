@@ -1,0 +1,25 @@
+"""A text of any length in pieces that each make one memory, and the id of a piece that is read again."""
+
+from __future__ import annotations
+
+import json
+import re
+from uuid import uuid5
+
+from memory_plane.redact import redact
+from memory_plane.types import NAMESPACE
+
+_BLANK = re.compile(r"\n\s*\n")
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a text, none of them blank.
+
+    Secrets go first: a key has blank lines in it, and a piece of one is not seen as a secret.
+    """
+    return [part for piece in _BLANK.split(redact(text.replace("\r\n", "\n"))) if (part := piece.strip())]
+
+
+def id_of(agent: str, source: str, text: str) -> str:
+    """Return the id of what an agent reads in a source, the same whenever it reads that again."""
+    return str(uuid5(NAMESPACE, json.dumps([agent, source, text])))
