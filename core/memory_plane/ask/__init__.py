@@ -38,27 +38,38 @@ def ask(
 ) -> Answer:
     """Answer a question as of a time by edges at least so probable.
 
-    It is "I don't know" where the memory does not say it or a word was not understood.
+    It is "I don't know" where the memory does not say it or a word was not understood. As of a time the answer is the
+    one that was given then: nothing counts that was told later.
     """
     naming = Naming(connection, question)
     found = words(question)
     if not 0 < len(found) <= LONGEST:
         return wording.unknown(understood=False)
     found = naming.split(found)
-    clock = Clock(now, zone, ahead=any(word.low == "due" for word in found))
-    exact = naming.exact(found)
+    moment = as_of or now
+    clock = Clock(moment, zone, ahead=any(word.low == "due" for word in found))
+    exact, nothing = naming.exact(found), None
     for more in (dict, partial(naming.near, found), partial(naming.unknown, found)):
         names = _merged(exact, more())
         readings = list(islice(_readings(connection, found, names, clock), _READINGS))
         for form, period in readings:
-            at = period.end if period is not None and period.kind == "as_of" else as_of or now
-            answer = Answering(connection, now, at, period, zone, least).answer(form)
-            if answer is not None:
+            answer = _answering(connection, clock, period, as_of, least).answer(form)
+            if answer is not None and answer.findings:
                 return _saying_how(answer, names)
+            nothing = nothing or answer
         if readings:
             break
-    fact = _by_key(connection, found, clock, as_of or now)
-    return fact or wording.unknown(understood=bool(readings))
+    fact = _by_key(connection, found, clock, as_of)
+    return fact or nothing or wording.unknown(understood=bool(readings))
+
+
+def _answering(
+    connection: Connection, clock: Clock, period: Period | None, as_of: datetime | None, least: float
+) -> Answering:
+    """Return what answers at the time of the question: that in its words, or else the one it is asked as of."""
+    if period is None or period.kind != "as_of":
+        return Answering(connection, clock.now, as_of, period, clock.zone, least)
+    return Answering(connection, period.end, min(period.end, clock.now), None, clock.zone, least)
 
 
 def _readings(connection: Connection, found: Sequence[Word], names: Names, clock: Clock) -> Iterator[Reading]:
@@ -73,15 +84,14 @@ def _readings(connection: Connection, found: Sequence[Word], names: Names, clock
             yield from ((form, period) for form in forms(phrases))
 
 
-def _by_key(connection: Connection, found: Sequence[Word], clock: Clock, at: datetime) -> Answer | None:
+def _by_key(connection: Connection, found: Sequence[Word], clock: Clock, as_of: datetime | None) -> Answer | None:
     """Answer by a fact whose key and subject are the question's own words."""
     kept = asked(found, frozenset())
     lows = [found[place].low for place in kept]
     for period, begin, end in (*_periods(lows, clock), (None, 0, len(kept))):
-        then = period.end if period is not None and period.kind == "as_of" else at
         asking = fact_of(_phrases(connection, found, {}, kept[begin:end]))
         if asking is not None and (period is None or period.kind == "as_of"):
-            return Answering(connection, clock.now, then, None, clock.zone).answer(asking)
+            return _answering(connection, clock, period, as_of, 0.0).answer(asking)
     return None
 
 

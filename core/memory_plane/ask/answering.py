@@ -30,9 +30,10 @@ from memory_plane.ask.times import Period
 from memory_plane.ask.wording import SHOWN, answer, finding, listed
 from memory_plane.recall import graph, knowledge, state
 from memory_plane.recall.denials import Denial
+from memory_plane.recall.holding import Then
 from memory_plane.recall.knowledge import Tie
-from memory_plane.recall.paths import path
-from memory_plane.types import Answer, Edge, Fact, Finding, Node
+from memory_plane.recall.paths import trail
+from memory_plane.types import EPOCH, Answer, Edge, Fact, Finding, Node
 from memory_plane.vocabulary.meanings import backwards, is_office, keys_of
 
 _PAIRS = 4
@@ -43,11 +44,14 @@ _ABOUT, _ALL = 8, 16
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """Answers forms at one moment; None where the memory does not say it."""
+    """Answers forms at one moment; None where the memory does not say it.
+
+    With `known` nothing counts that was told after that time.
+    """
 
     connection: Connection
-    now: datetime
     at: datetime
+    known: datetime | None
     period: Period | None
     zone: tzinfo | None
     least: float = 0.0
@@ -57,7 +61,7 @@ class Answering:
         timeless = isinstance(form, About | Between | FactOf) or (
             isinstance(form, Which) and not form.sought.conditions
         )
-        if timeless and self.period is not None and self.period.kind != "as_of":
+        if timeless and self.period is not None:
             return None
         match form:
             case Which():
@@ -81,11 +85,15 @@ class Answering:
 
     @property
     def _diary(self) -> diary.Diary:
-        return diary.Diary(self.connection, self.now, self.period, self.zone)
+        return diary.Diary(self.connection, self.at, self.known, self.period, self.zone)
+
+    @property
+    def _then(self) -> Then:
+        return Then.of(self.at, self.known)
 
     @property
     def _solver(self) -> Solver:
-        return Solver(self.connection, self.at, self.period, self.least)
+        return Solver(self.connection, self.at, self.known, self.period, self.least)
 
     # --- which, how many -----------------------------------------------------------------------------------------
 
@@ -156,7 +164,7 @@ class Answering:
         if not ended:
             return None
         findings = self._findings([ended])
-        until = max((one.until or one.at for one in findings), default=self.now)
+        until = max((one.until or one.at for one in findings), default=self.at)
         return answer(f"No, not since {wording.day(until, self.zone)}", findings)
 
     def _holding(self, conditions: Sequence[Condition], subjects: set[int]) -> Found:
@@ -202,10 +210,10 @@ class Answering:
 
     def _between(self, form: Between) -> Answer | None:
         sources, targets = list(self._solver.term(form.source)), list(self._solver.term(form.target))
-        best: tuple[list[Edge], int] | None = None
+        best: tuple[tuple[Edge, ...], int] | None = None
         for source in sources[:_PAIRS]:
             for target in targets[:_PAIRS]:
-                edges = path(self.connection, source, target, at=self.at, least=self.least)
+                edges = trail(self.connection, [source], [target], self._then, least=self.least).edges
                 if edges and (best is None or len(edges) < len(best[0])):
                     best = edges, source
         if best is None:
@@ -235,11 +243,11 @@ class Answering:
 
     def _around(self, key: int, node: Node, form: About, limit: int) -> list[Edge]:
         """Return what is linked to a node; who uses or knows a thing does not say what it is."""
-        return [
-            edge
-            for edge in graph.around(self.connection, [key], self.at, limit, least=self.least).edges
-            if form.all or edge.source.id == node.id or edge.source.type != "Person"
-        ]
+        near = graph.around(self.connection, [key], self.at, limit, known=self.known, least=self.least)
+        ranked = sorted(
+            near.edges, key=lambda one: (-one.probability, EPOCH - one.known_since, one.relation, one.target.id)
+        )
+        return [one for one in ranked if form.all or one.source.id == node.id or one.source.type != "Person"]
 
     def _nodes(self, keys: Sequence[int]) -> Iterable[tuple[int, Node]]:
         nodes = graph.nodes(self.connection, keys)
@@ -256,8 +264,7 @@ class Answering:
         return None
 
     def _facts(self, subject: str) -> Sequence[Fact]:
-        as_of = None if self.at == self.now else self.at
-        return state.facts(self.connection, subject=subject, as_of=as_of)
+        return state.facts(self.connection, subject=subject, known=self.known)
 
     # --- terms ---------------------------------------------------------------------------------------------------
 
@@ -278,7 +285,7 @@ class Answering:
 
     def _edges(self, ties: Sequence[Tie]) -> dict[int, Edge]:
         different = list(dict.fromkeys(tie.key for tie in ties))[: 3 * SHOWN]
-        edges = knowledge.edges(self.connection, different)
+        edges = knowledge.edges(self.connection, different, self.known)
         return {key: edges[key] for key in different}
 
     def _findings(self, groups: Sequence[Found]) -> list[Finding]:

@@ -14,7 +14,7 @@ from memory_plane.ask.times import Period
 from memory_plane.ask.wording import answer, day, finding, listed, owed, plainly
 from memory_plane.recall import doings as store
 from memory_plane.recall import state
-from memory_plane.types import EPOCH, Answer, Finding, OpenItem, Thought
+from memory_plane.types import EPOCH, Answer, Fact, Finding, OpenItem, Thought
 
 LINES = 10
 """How many entries an answer of several lines has."""
@@ -23,7 +23,7 @@ _SHOWN = 100
 _NAMED = 100
 """How many of the newest memories that name a thing are looked through."""
 _LATELY = timedelta(days=1)
-_STALE = timedelta(hours=1)
+_INSTANT = timedelta(microseconds=1)
 _GIVING = frozenset({"send", "give", "deliver", "bring", "hand", "share", "provide", "submit", "finish", "get", "do"})
 _IDLE = _GIVING | frozenset(
     {"the", "a", "an", "to", "by", "of", "for", "me", "my", "him", "her", "them", "something", "i", "s"}
@@ -32,24 +32,30 @@ _IDLE = _GIVING | frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Diary:
-    """One moment of a memory, and the stretch of time that a question speaks of."""
+    """One moment of a memory, and the stretch of time that a question speaks of.
+
+    With `known` nothing counts that was told after that time.
+    """
 
     connection: Connection
     now: datetime
+    known: datetime | None
     period: Period | None
     zone: tzinfo | None
 
     def span(self, otherwise: datetime) -> tuple[datetime, datetime]:
-        """Return from when until when the question asks; `otherwise` on where it does not say."""
+        """Return from when until when what was told is asked for; `otherwise` on where the question does not say."""
+        begin, end = self.stretch(otherwise)
+        return begin, end if self.known is None else min(end, self.known + _INSTANT)
+
+    def stretch(self, otherwise: datetime) -> tuple[datetime, datetime]:
+        """Return from when until when the question asks, whatever was known by then."""
         if self.period is None:
             return otherwise, self.now + _LATELY
         if self.period.kind == "until":
             return EPOCH, self.period.start
-        if self.period.kind == "as_of":
-            return EPOCH, self.period.end
-        return self.period.start, max(
-            self.period.end, self.now + _LATELY
-        ) if self.period.kind == "since" else self.period.end
+        end = max(self.period.end, self.now + _LATELY) if self.period.kind == "since" else self.period.end
+        return self.period.start, end
 
 
 # --- items -------------------------------------------------------------------------------------------------------
@@ -84,7 +90,9 @@ def _items(diary: Diary, asked: Items, owners: list[str] | None, to: list[str] |
     limit = store.MOST if asked.thing or (diary.period and not asked.due) else _SHOWN
     due = _due(diary, asked)
     found = [
-        item for item in store.items(diary.connection, limit, due, **wanted) if _is_asked(diary, item, asked, owners)
+        item
+        for item in store.items(diary.connection, limit, due, diary.known, **wanted)
+        if _is_asked(diary, item, asked, owners)
     ]
     text = _worded(diary, found, asked) if found else ""
     return answer(text, (_item_finding(item) for item in found[: wording.SHOWN])) if text else None
@@ -112,7 +120,7 @@ def _due(diary: Diary, asked: Items) -> tuple[datetime, datetime] | None:
         return EPOCH, diary.now
     if not asked.due:
         return None
-    return (EPOCH, datetime.max.replace(tzinfo=UTC)) if diary.period is None else diary.span(EPOCH)
+    return (EPOCH, datetime.max.replace(tzinfo=UTC)) if diary.period is None else diary.stretch(EPOCH)
 
 
 def _is_one(name: str | None, names: list[str] | None) -> bool:
@@ -178,17 +186,16 @@ def doings(diary: Diary, asked: Doings, subject: list[int] | None, about: list[i
     begin, end = diary.span(EPOCH)
     agents = _agents(diary, asked)
     if asked.focus:
-        lines = _focus(diary, agents)
-        return answer("\n".join(lines), ()) if lines and diary.period is None else None
+        return _focused(diary, _focuses(diary, agents)) if diary.period is None else None
     if subject is not None and not agents:
-        found = [one for one in store.named_in(diary.connection, subject, _NAMED) if begin <= one.created_at < end]
+        found = [one for one in _naming(diary, subject) if begin <= one.created_at < end]
     else:
         limit = LINES if about is None else _NAMED
         found = store.said(diary.connection, begin, end, limit, agents=agents, kinds=asked.kinds)
     if asked.kinds:
         found = [one for one in found if one.kind in asked.kinds]
     if about is not None:
-        naming = {one.id for one in store.named_in(diary.connection, about, _NAMED)}
+        naming = {one.id for one in _naming(diary, about)}
         found = [one for one in found if one.id in naming]
     lines = [_thought_line(diary, thought) for thought in found[:LINES]]
     return answer("\n".join(lines), map(_thought_finding, found[:LINES])) if lines else None
@@ -201,13 +208,28 @@ def _agents(diary: Diary, asked: Doings) -> set[str]:
     return {agent for agent, _ in state.writers(diary.connection) if agent.casefold() in names}
 
 
-def _focus(diary: Diary, agents: set[str]) -> list[str]:
-    beats = state.heartbeats(diary.connection, diary.now, _STALE)
+def _naming(diary: Diary, nodes: Sequence[int]) -> list[Thought]:
+    return store.named_in(diary.connection, nodes, _NAMED, diary.known)
+
+
+def _focuses(diary: Diary, agents: set[str]) -> list[store.Focus]:
+    """Return what agents are at; of one that has told it anew since, nothing is known of the time before."""
     return [
-        f"{day(beat.at, diary.zone)} {beat.agent}, focus: {plainly(beat.focus, wording.LINE, 'agent')}"
-        for beat in beats
-        if beat.agent in agents and beat.focus
+        beat
+        for beat in store.focuses(diary.connection)
+        if beat.agent in agents and (diary.known is None or beat.at <= diary.known)
     ]
+
+
+def _focused(diary: Diary, found: Sequence[store.Focus]) -> Answer | None:
+    findings = list(map(_focus_finding, found))
+    lines = [f"{day(one.at, diary.zone)} {one.text}" for one in findings]
+    return answer("\n".join(lines), findings) if findings else None
+
+
+def _focus_finding(beat: store.Focus) -> Finding:
+    text = f"{beat.agent}, focus: {plainly(beat.focus, wording.LINE, 'agent')}"
+    return Finding(text=text, at=beat.at, evidence=(beat.id,), origin="agent")
 
 
 def _thought_line(diary: Diary, thought: Thought) -> str:
@@ -226,11 +248,11 @@ def _thought_finding(thought: Thought) -> Finding:
 def changes(diary: Diary, about: list[int] | None, names: list[str] | None) -> Answer | None:
     """Answer what has changed, within a day where the question does not say since when."""
     begin, end = diary.span(diary.now - _LATELY if about is None else EPOCH)
-    found = [finding(edge) for edge in store.new_edges(diary.connection, begin, end, LINES * 2, about)]
+    found = [finding(edge) for edge in store.new_edges(diary.connection, begin, end, LINES * 2, about, diary.known)]
     if names is None:
         facts = store.new_facts(diary.connection, begin, end, LINES)
     else:
-        held = {fact.id: fact for name in names for fact in state.facts(diary.connection, subject=name, history=True)}
+        held = {fact.id: fact for name in names for fact in _history(diary, name)}
         facts = [fact for fact in held.values() if begin <= fact.created_at < end]
     found += [
         Finding(
@@ -248,10 +270,15 @@ def changes(diary: Diary, about: list[int] | None, names: list[str] | None) -> A
     return answer("\n".join(lines), found) if lines else None
 
 
+def _history(diary: Diary, subject: str) -> Iterable[Fact]:
+    """Every value of a subject, without a word of what came later than what is known."""
+    found = state.facts(diary.connection, subject=subject, history=True)
+    return found if diary.known is None else (fact for fact in found if fact.created_at <= diary.known)
+
+
 def _telling(diary: Diary, begin: datetime, end: datetime, about: list[int] | None) -> Iterable[Thought]:
     """The decisions and milestones of a stretch of time."""
     telling = ("decision", "milestone")
     if about is None:
         return store.said(diary.connection, begin, end, LINES, kinds=telling)
-    named = store.named_in(diary.connection, about, _NAMED)
-    return [one for one in named if begin <= one.created_at < end and one.kind in telling][:LINES]
+    return [one for one in _naming(diary, about) if begin <= one.created_at < end and one.kind in telling][:LINES]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy import Connection
 
@@ -12,8 +12,7 @@ from memory_plane.ask.questions import Condition, Kinds, Named, Sought, Term
 from memory_plane.ask.times import Period
 from memory_plane.recall import knowledge
 from memory_plane.recall.denials import Denial, denials
-from memory_plane.recall.knowledge import Tie
-from memory_plane.types import EPOCH
+from memory_plane.recall.knowledge import Tie, micros
 from memory_plane.vocabulary.meanings import Way, former, is_office
 
 Found = dict[int, tuple[Tie, ...]]
@@ -22,16 +21,19 @@ Found = dict[int, tuple[Tie, ...]]
 ROLE: Kinds = frozenset({"Role"})
 WRITER = "me"
 """How whoever writes is called in the graph."""
-_MICROSECOND = timedelta(microseconds=1)
 WORKS = "WORKS_AT"
 
 
 @dataclass(frozen=True, slots=True)
 class Solver:
-    """Reads the graph as it was at a time; `period` is the one that the question speaks of, if any."""
+    """Reads the graph as it was at a moment; `period` is the one that the question speaks of, if any.
+
+    With `known` nothing counts that was told after that time.
+    """
 
     connection: Connection
     moment: datetime
+    known: datetime | None = None
     period: Period | None = None
     least: float = 0.0
 
@@ -45,7 +47,7 @@ class Solver:
         if isinstance(term, Named):
             return {node.key: () for node in term.nodes}
         if not term.conditions:
-            found = knowledge.of_type(self.connection, term.kinds) if term.kinds else []
+            found = knowledge.of_type(self.connection, term.kinds, self.known) if term.kinds else []
             return {node.key: () for node in found if node.name != WRITER}
         return self.sought(term)
 
@@ -93,12 +95,12 @@ class Solver:
     ) -> dict[tuple[int, int], Denial]:
         """Return what was denied of a condition, by (source, target), as far as it was known."""
         ways = {way for group in condition.ways for way in group}
-        asked = denials(self.connection, min(nodes, others, key=len), {way.relation for way in ways})
+        relations, until = {way.relation for way in ways}, self.known or self.moment
+        asked = denials(self.connection, min(nodes, others, key=len), relations, until)
         return {
             pair: denial
             for pair, denial in asked.items()
-            if denial.at <= self.moment
-            and ((pair[0] in nodes and pair[1] in others) or (pair[0] in others and pair[1] in nodes))
+            if (pair[0] in nodes and pair[1] in others) or (pair[0] in others and pair[1] in nodes)
         }
 
     def _ties(
@@ -111,7 +113,7 @@ class Solver:
             if not ways:
                 continue
             ends = (among, others) if forward else (others, among)
-            ties = knowledge.ties(self.connection, ways, sources=ends[0], targets=ends[1])
+            ties = knowledge.ties(self.connection, ways, sources=ends[0], targets=ends[1], known=self.known)
             found += [
                 (tie.source, tie.target, tie) if forward else (tie.target, tie.source, tie)
                 for tie in ties
@@ -130,7 +132,7 @@ class Solver:
         left = _left(found, self.at)
         meant = [one for one in found if _wanted(asked, one[2].relation) is not None]
         living = [one for one in meant if not _outlived(one[2], left)]
-        if self.period is not None and self.period.kind != "as_of":
+        if self.period is not None:
             yield from (one for one in living if self._in_period(one[2], condition.state))
             return
         ended = [one for one in living if self._over(one[2])] if condition.state else []
@@ -167,11 +169,6 @@ class Solver:
 def is_former(relation: str) -> bool:
     """Whether a relation says what was so before."""
     return relation in former().values()
-
-
-def micros(moment: datetime) -> int:
-    """Return a moment as the store counts it: microseconds since 1970."""
-    return (moment - EPOCH) // _MICROSECOND
 
 
 def opened(tie: Tie) -> int:

@@ -45,16 +45,16 @@ class Denial(NamedTuple):
 
 
 def denials(
-    connection: Connection, nodes: Collection[int], relations: Collection[str]
+    connection: Connection, nodes: Collection[int], relations: Collection[str], until: datetime
 ) -> dict[tuple[int, int], Denial]:
-    """Return the newest memory that denies one of these relations at some nodes, by (source, target).
+    """Return the newest memory up to a time that denies one of these relations at some nodes, by (source, target).
 
     One in words of other people counts only where there is no other.
     """
     found: dict[tuple[int, int], Denial] = {}
     for seq in connection.execute(_denying, {"nodes": list(nodes)}).scalars().all():
         said = log.memory(connection, seq)
-        if said is None:
+        if said is None or said[1] > until:
             continue
         denial = Denial(said[0].id, said[1], said[0].origin)
         for pair in _denied(connection, seq, said[0], relations):

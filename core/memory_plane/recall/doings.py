@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, and_, bindparam, func, or_, select, union_all
+from sqlalchemy import BindParameter, ColumnElement, Connection, and_, bindparam, exists, func, or_, select, union_all
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
-from memory_plane.recall import graph, state
+from memory_plane.recall import graph, holding, state
+from memory_plane.store import derivations, log, marks
 from memory_plane.types import Edge, Fact, OpenItem, Thought
 
 MOST = 2_000
@@ -24,12 +27,22 @@ _begin, _end = (bindparam(name, type_=_thoughts.c.at.type) for name in ("begin",
 _thought = (_log.c.id, _thoughts.c.agent, _thoughts.c.kind, _log.c.text, _thoughts.c.at, _thoughts.c.origin)
 _marked = (_thoughts.c.project, _thoughts.c.pinned)
 _newest_items = select(_items.c.seq).order_by(_items.c.seq.desc()).limit(MOST)
+_known = bindparam("known", type_=_thoughts.c.at.type)
+# What was told by a time stands before the last that was written by then, but for what came in late.
+_by_then = select(_thoughts.c.seq).where(_thoughts.c.at <= _known).order_by(_thoughts.c.at.desc()).limit(1)
+_items_by_then = (
+    select(_items.c.seq).where(_items.c.seq <= _by_then.scalar_subquery()).order_by(_items.c.seq.desc()).limit(MOST)
+)
+_later = models.operations.alias("later")
+_marked_later = exists().where(
+    _later.c.target == _log.c.id, func.coalesce(_later.c.effective_at, _later.c.created_at) > _known
+)
 _an_item = (
     select(*_thought, *_marked, _items.c.kind.label("item_kind"), *state.ITEM)
     .select_from(_items)
     .join(_thoughts, _thoughts.c.seq == _items.c.seq)
     .join(_log, _log.c.seq == _items.c.seq)
-    .where(_items.c.seq.in_(_newest_items), _thoughts.c.visible)
+    .where(_thoughts.c.visible)
     .order_by(_items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id)
     .limit(bindparam("limit"))
 )
@@ -52,7 +65,23 @@ _new_edges = Prepared(
     .order_by(_edges.c.known_since.desc())
     .limit(bindparam("limit"))
 )
+_ENDS = {name: (name,) for name in ("owner", "addressee", "kind", "status")} | {"either": ("owner", "addressee")}
 _nodes: BindParameter[list[int]] = bindparam("nodes", expanding=True)
+_mentions = models.mentions
+_naming_then = (
+    select(*_thought, *_marked)
+    .join(_log, _log.c.seq == _thoughts.c.seq)
+    .where(
+        _thoughts.c.seq.in_(
+            select(_mentions.c.seq)
+            .where(_mentions.c.node.in_(_nodes), _mentions.c.seq <= _by_then.scalar_subquery())
+            .order_by(_mentions.c.seq.desc())
+            .limit(bindparam("limit"))
+        ),
+        _thoughts.c.visible,
+        _thoughts.c.at <= _known,
+    )
+)
 _in_span = and_(_edges.c.known_since >= _begin, _edges.c.known_since < _end)
 _closed_in_span = and_(_edges.c.closed_at >= _begin, _edges.c.closed_at < _end)
 # A node that everything touches has more edges than can be looked through: then those count that are the newest of all.
@@ -71,6 +100,13 @@ _new_at_nodes = (
     .order_by(_edges.c.known_since.desc())
     .limit(bindparam("limit"))
 )
+_beats = models.agent_heartbeats
+_focuses = Prepared(
+    select(_beats.c.agent, _beats.c.focus, _beats.c.at, _log.c.id)
+    .join(_log, _log.c.seq == _beats.c.seq)
+    .where(_beats.c.focus != "")
+    .order_by(_beats.c.at.desc(), _beats.c.agent)
+)
 _new_facts = Prepared(
     select(_facts, _log.c.id, _log.c.agent, _log.c.text, _log.c.body)
     .join(_log, _log.c.seq == _facts.c.seq)
@@ -80,24 +116,67 @@ _new_facts = Prepared(
 )
 
 
+class Focus(NamedTuple):
+    """What an agent said last that it is doing, when, and the id of the heartbeat."""
+
+    agent: str
+    focus: str
+    at: datetime
+    id: str
+
+
 def items(
-    connection: Connection, limit: int, due: tuple[datetime, datetime] | None = None, **wanted: Collection[str]
+    connection: Connection,
+    limit: int,
+    due: tuple[datetime, datetime] | None = None,
+    known: datetime | None = None,
+    **wanted: Collection[str],
 ) -> list[OpenItem]:
     """Return items among the newest, those with a date first, or those `due` from one time to another.
 
-    `wanted` has what their owner, addressee, kind, status or `either` owner or addressee may be, in any case.
+    `wanted` has what their owner, addressee, kind, status or `either` owner or addressee may be, in any case. With
+    `known` they are as they were then, whatever became of them since.
     """
-    columns: dict[str, tuple[Any, ...]] = {
-        "owner": (_items.c.owner,),
-        "addressee": (_items.c.addressee,),
-        "kind": (_items.c.kind,),
-    }
-    columns |= {"status": (_items.c.status,), "either": (_items.c.owner, _items.c.addressee)}
-    conditions = [or_(*(_is_one(column, values) for column in columns[name])) for name, values in wanted.items()]
+    conditions = [or_(*(_is_one(_items.c[end], values) for end in _ENDS[name])) for name, values in wanted.items()]
+    chosen = _an_item
     if due is not None:
-        conditions += [_items.c.due_at >= due[0], _items.c.due_at < due[1]]
-    rows = connection.execute(_an_item.where(*conditions), {"limit": limit})
-    return [state.open_item(row) for row in rows]
+        chosen = chosen.where(_items.c.due_at >= due[0], _items.c.due_at < due[1])
+    if known is None:
+        rows = connection.execute(chosen.where(_items.c.seq.in_(_newest_items), *conditions), {"limit": limit})
+        return [state.open_item(row) for row in rows]
+    told = or_(_items.c.seq.in_(_newest_items), _items.c.seq.in_(_items_by_then))
+    chosen = chosen.where(told, _thoughts.c.at <= _known, or_(and_(*conditions), _marked_later))
+    found = [
+        _as_known(connection, state.open_item(row), known)
+        for row in connection.execute(chosen, {"limit": MOST, "known": known})
+    ]
+    fitting = (item for item in found if all(_fits(item, name, values) for name, values in wanted.items()))
+    return list(islice(fitting, limit))
+
+
+def _as_known(connection: Connection, item: OpenItem, known: datetime) -> OpenItem:
+    """Return an item as it was before what was said of it after a time."""
+    now, then = (marks.read(connection, item.id, until) for until in (None, known))
+    if now == then:
+        return item
+    to = item.to if now.addressee is None else then.addressee or _addressee(connection, item)
+    return replace(item, to=to, status=then.status, snoozed_until=then.snoozed_until, pinned=then.pinned)
+
+
+def _addressee(connection: Connection, item: OpenItem) -> str | None:
+    """Return whom an item was for before it was handed on."""
+    found = log.get(connection, item.id)
+    assert found is not None
+    memory = log.memory(connection, found[0])
+    read = derivations.read(connection, found[0], memory[0]) if memory is not None else ()
+    ends = (one.to for answer in read if answer.extraction for one in answer.extraction.items if one.kind == item.kind)
+    to: str | None = found[1].body.get("to") or next(filter(None, ends), None)
+    return to
+
+
+def _fits(item: OpenItem, name: str, values: Collection[str]) -> bool:
+    said = {"owner": item.owner, "addressee": item.to, "kind": item.kind, "status": item.status}
+    return any((said[end] or "").lower() in {value.lower() for value in values} for end in _ENDS[name])
 
 
 def fuller(connection: Connection, name: str) -> list[str]:
@@ -130,23 +209,47 @@ def said(
     return [state.as_thought(row) for row in rows]
 
 
-def named_in(connection: Connection, nodes: Sequence[int], limit: int) -> list[Thought]:
-    """Return the newest thoughts that name one of these nodes."""
+def named_in(connection: Connection, nodes: Sequence[int], limit: int, known: datetime | None = None) -> list[Thought]:
+    """Return the newest thoughts that name one of these nodes, or those that were the newest at a time."""
     found = {thought.id: thought for node in nodes for thought in state.naming(connection, node, limit)}
+    if known is not None:
+        given = {"nodes": list(nodes), "known": known, "limit": limit}
+        then = (state.as_thought(row) for row in connection.execute(_naming_then, given))
+        found = {one.id: one for one in (*found.values(), *then) if one.created_at <= known}
     return sorted(found.values(), key=lambda thought: (thought.created_at, thought.id), reverse=True)
 
 
 def new_edges(
-    connection: Connection, begin: datetime, end: datetime, limit: int, nodes: Sequence[int] | None = None
+    connection: Connection,
+    begin: datetime,
+    end: datetime,
+    limit: int,
+    nodes: Sequence[int] | None = None,
+    known: datetime | None = None,
 ) -> tuple[Edge, ...]:
-    """Return the edges that became known in a stretch of time, of all or at some nodes."""
+    """Return the edges that became known in a stretch of time, of all or at some nodes, as they are or were `known`.
+
+    Of some nodes those too that were said to have ended in it.
+    """
     rows: Sequence[Any]
     if nodes is None:
         rows = _new_edges.all(connection, begin=begin, end=end, limit=limit)
     else:
         given = {"nodes": list(nodes), "begin": begin, "end": end, "limit": limit}
         rows = connection.execute(_new_at_nodes, given).all()
-    return graph.as_edges(connection, rows)
+    if known is not None:
+        told = (holding.told(connection, row, known) for row in rows)
+        rows = [
+            row
+            for row in told
+            if row is not None and (row.known_since >= begin or (row.closed_at is not None and row.closed_at >= begin))
+        ]
+    return graph.as_edges(connection, rows, known)
+
+
+def focuses(connection: Connection) -> list[Focus]:
+    """Return what each agent said last that it is doing, the newest first."""
+    return [Focus(*row) for row in _focuses.all(connection)]
 
 
 def new_facts(connection: Connection, begin: datetime, end: datetime, limit: int) -> list[Fact]:

@@ -15,6 +15,8 @@ from memory_plane.store import exclusivity
 from memory_plane.store import graph as fold
 from memory_plane.types import EPOCH
 
+EVER = exclusivity.NOW
+"""A time of knowing at which everything is known."""
 _MICROSECOND = timedelta(microseconds=1)
 _edges = models.graph_edges
 # Microseconds as they are stored: a search asks thousands of times with the same two.
@@ -64,19 +66,25 @@ def held(connection: Connection, rows: Iterable[Any], then: Then, least: float =
 
 def as_known(connection: Connection, row: Any, then: Then) -> Any | None:
     """Return an edge as its row was at the time of knowing; None where it did not hold then."""
+    row = told(connection, row, then.known)
+    return row if row is not None and _holds(row, then.at) else None
+
+
+def told(connection: Connection, row: Any, known: datetime) -> Any | None:
+    """Return an edge as its row was at a time of knowing, over or not; None where nobody had spoken of it."""
     superseded = exclusivity.concerns(row.relation) and row.valid_until != exclusivity.own_end(row)
-    if superseded or any(word is not None and word > then.known for word in (row.opened_at, row.closed_at)):
-        values = fold.as_known(connection, row.key, then.known)
+    if superseded or any(word is not None and word > known for word in (row.opened_at, row.closed_at)):
+        values = fold.as_known(connection, row.key, known)
         if values is None:
             return None
         row = SimpleNamespace(**{**row._asdict(), **values})
         if row.valid_until is None and exclusivity.concerns(row.relation):
-            row.valid_until = exclusivity.end_known(connection, row, then.known, partial(_values, connection, then))
-    return row if row.known_since <= then.known and _holds(row, then.at) else None
+            row.valid_until = exclusivity.end_known(connection, row, known, partial(_values, connection, known))
+    return row if row.known_since <= known else None
 
 
-def _values(connection: Connection, then: Then, row: Any) -> Mapping[str, Any] | None:
-    return fold.as_known(connection, row.key, then.known)
+def _values(connection: Connection, known: datetime, row: Any) -> Mapping[str, Any] | None:
+    return fold.as_known(connection, row.key, known)
 
 
 def _holds(row: Any, at: datetime) -> bool:

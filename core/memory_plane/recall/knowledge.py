@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, BindParameter, Connection, and_, bindparam, select, text, type_coerce
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
-from memory_plane.recall import graph
+from memory_plane.recall import graph, holding
 from memory_plane.store import index
 from memory_plane.store.names import folded
-from memory_plane.types import Edge, Origin
+from memory_plane.types import EPOCH, Edge, Origin
 
 PER_NAME = 12
 """How many nodes of one name are considered."""
+_MICROSECOND = timedelta(microseconds=1)
 MOST = 1_000
 """How many edges, nodes or items one look-up goes through, the newest first where there is an order."""
 
@@ -42,23 +44,27 @@ _all_ties = (
     .join(_target, _target.c.key == _edges.c.target)
     .limit(MOST)
 )
-_latest = select(_edges.c.key).order_by(_edges.c.known_since.desc()).limit(MOST)
+_known_by = _edges.c.known_since <= bindparam("known", type_=_edges.c.known_since.type)
+_latest = select(_edges.c.key).where(_known_by).order_by(_edges.c.known_since.desc()).limit(MOST)
 _PLACES = {
     "from": _edges.c.source.in_(_keys),
     "to": _edges.c.target.in_(_keys),
     "between": and_(_edges.c.source.in_(_keys), _edges.c.target.in_(_others)),
     "lately": _edges.c.key.in_(_latest),
 }
-_of_relations = {name: _all_ties.where(place, _edges.c.relation.in_(_labels)) for name, place in _PLACES.items()}
-_of_offices = {
-    name: _all_ties.where(place, _edges.c.relation.like("%\\_OF\\_%\\_OF", escape="\\"))
-    for name, place in _PLACES.items()
+_office_for = _edges.c.relation.like("%\\_OF\\_%\\_OF", escape="\\")
+_of_relations = {
+    name: _all_ties.where(place, _edges.c.relation.in_(_labels), _known_by) for name, place in _PLACES.items()
 }
+_of_offices = {name: _all_ties.where(place, _office_for, _known_by) for name, place in _PLACES.items()}
 _whole = select(_edges).where(_edges.c.key.in_(_keys))
 _known = select(_aliases.c.name).where(_aliases.c.name.in_(bindparam("names", expanding=True))).distinct()
 _of_type = Prepared(
     select(_nodes.c.key, _nodes.c.type, _nodes.c.name)
-    .where(_nodes.c.type == bindparam("kind"))
+    .where(
+        _nodes.c.type == bindparam("kind"),
+        _nodes.c.founded_at <= bindparam("known", type_=_nodes.c.founded_at.type),
+    )
     .order_by(_nodes.c.founded_at.desc())
     .limit(MOST)
 )
@@ -100,6 +106,11 @@ class Tie(NamedTuple):
         """Return the type of the node in a row, if the edge touches it."""
         return self.source_type if node == self.source else self.target_type if node == self.target else ""
 
+    def spoken_of(self, after: int) -> bool:
+        """Whether anything was said of it after a time, or another edge took its place at any."""
+        superseded = self.valid_until is not None and (self.closed_at is None or (self.opened_at or 0) > self.closed_at)
+        return superseded or (self.opened_at or 0) > after or (self.closed_at or 0) > after
+
 
 def called(connection: Connection, name: str) -> tuple[Called, ...]:
     """Return the nodes of a name; those of which it is but the first or last name only where there are no others."""
@@ -124,9 +135,10 @@ def nodes(connection: Connection, keys: Collection[int]) -> dict[int, Called]:
     return {row.key: Called(*row) for row in connection.execute(_called, {"keys": list(keys)})} if keys else {}
 
 
-def of_type(connection: Connection, types: Collection[str]) -> list[Called]:
-    """Return the nodes of some types, the youngest of each first."""
-    return [Called(*row) for kind in sorted(types) for row in _of_type.all(connection, kind=kind)]
+def of_type(connection: Connection, types: Collection[str], known: datetime | None = None) -> list[Called]:
+    """Return the nodes of some types, those that were `known` by a time, the youngest of each first."""
+    by = known or holding.EVER
+    return [Called(*row) for kind in sorted(types) for row in _of_type.all(connection, kind=kind, known=by)]
 
 
 def ties(
@@ -135,12 +147,14 @@ def ties(
     *,
     sources: Collection[int] | None = None,
     targets: Collection[int] | None = None,
+    known: datetime | None = None,
 ) -> list[Tie]:
     """Return the edges of these relations from some nodes, to some, or between them; without either, of the newest.
 
-    With a relation that ends with "_" come those of offices for something: HEAD_OF_DESIGN_OF.
+    With a relation that ends with "_" come those of offices for something: HEAD_OF_DESIGN_OF. They are as they were
+    `known` at a time, or as they are.
     """
-    given: dict[str, Any] = {"relations": sorted(relations)}
+    given: dict[str, Any] = {"relations": sorted(relations), "known": known or holding.EVER}
     match sources, targets:
         case None, None:
             place = "lately"
@@ -153,10 +167,36 @@ def ties(
     rows = connection.execute(_of_relations[place], given).all()
     if any(name.endswith("_") for name in relations):
         rows = [*rows, *connection.execute(_of_offices[place], given)]
-    return list(dict.fromkeys(Tie(*row) for row in rows))
+    found = list(dict.fromkeys(Tie(*row) for row in rows))
+    return found if known is None else list(_as_told(connection, found, known))
 
 
-def edges(connection: Connection, keys: Sequence[int]) -> dict[int, Edge]:
-    """Return edges by their rows, with their evidence."""
+def _as_told(connection: Connection, found: Sequence[Tie], known: datetime) -> Iterator[Tie]:
+    """Yield edges as they were at a time of knowing."""
+    doubtful = {tie.key for tie in found if tie.spoken_of(micros(known))}
+    rows = {row.key: row for row in _told(connection, list(doubtful), known)}
+    for tie in found:
+        if tie.key in rows:
+            row = rows[tie.key]
+            moments = {one.name: getattr(row, one.name) for one in _moments}
+            counted: dict[str, Any] = {name: None if at is None else micros(at) for name, at in moments.items()}
+            yield tie._replace(probability=row.probability, origin=row.origin, **counted)
+        elif tie.key not in doubtful:
+            yield tie
+
+
+def _told(connection: Connection, keys: Sequence[int], known: datetime | None) -> list[Any]:
+    """Return the rows of edges as they are, or as they were at a time of knowing."""
     rows = connection.execute(_whole, {"keys": list(keys)}).all() if keys else []
-    return dict(zip((row.key for row in rows), graph.as_edges(connection, rows), strict=True))
+    return [row for one in rows if (row := holding.told(connection, one, known) if known else one) is not None]
+
+
+def micros(moment: datetime) -> int:
+    """Return a moment as the store counts it: microseconds since 1970."""
+    return (moment - EPOCH) // _MICROSECOND
+
+
+def edges(connection: Connection, keys: Sequence[int], known: datetime | None = None) -> dict[int, Edge]:
+    """Return edges by their rows, with their evidence, as they are or as they were `known` at a time."""
+    rows = _told(connection, keys, known)
+    return dict(zip((row.key for row in rows), graph.as_edges(connection, rows, known), strict=True))

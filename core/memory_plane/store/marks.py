@@ -18,7 +18,9 @@ from memory_plane.prepared import Prepared
 
 _log = models.operations
 _about = Prepared(
-    select(_log.c.op, _log.c.body).where(_log.c.target == bindparam("target")).order_by(models.effective(), _log.c.id)
+    select(_log.c.op, _log.c.body, models.effective().label("at"))
+    .where(_log.c.target == bindparam("target"))
+    .order_by(models.effective(), _log.c.id)
 )
 
 
@@ -38,9 +40,10 @@ class Marks:
         return not self.retracted and (self.released or not held)
 
 
-def read(connection: Connection, target: str) -> Marks:
-    """Fold all that was said of the operation with this id."""
-    return _fold(_about.all(connection, target=target))
+def read(connection: Connection, target: str, until: datetime | None = None) -> Marks:
+    """Fold all that was said of the operation with this id, or what had been said `until` a time."""
+    said = _about.all(connection, target=target)
+    return _fold((row.op, row.body) for row in said if until is None or row.at <= until)
 
 
 def _fold(said: Iterable[tuple[str, str]]) -> Marks:
