@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -62,6 +63,16 @@ def test_calendar_dates_in_figures_and_words(text: str, day: str) -> None:
         ("the 15th of next month", "2026-12-15"),
         ("last Easter", "2026-04-05"),
         ("Thanksgiving 2027", "2027-11-25"),
+        ("Thursday week", "2026-12-03"),
+        ("a week on Friday", "2026-12-04"),
+        ("two weeks today", "2026-12-09"),
+        ("the Monday after Christmas", "2026-12-28"),
+        ("Friday after next", "2026-12-11"),
+        ("the day before Christmas Eve", "2026-12-23"),
+        ("close of business Friday", "2026-11-27"),
+        ("in 2-3 days", "2026-11-28"),
+        ("within the next two days", "2026-11-27"),
+        ("in a month's time", "2026-12-25"),
     ],
 )
 def test_days_relative_to_the_day_of_writing(text: str, day: str) -> None:
@@ -86,6 +97,35 @@ def test_period_has_a_last_day(text: str, last: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("Mon–Wed", "2026-11-30", "2026-12-02"),
+        ("Thursday to Monday", "2026-11-26", "2026-11-30"),
+        ("March 23-27", "2027-03-23", "2027-03-27"),
+        ("April 3rd–5th, 2028", "2028-04-03", "2028-04-05"),
+        ("23 to 27 March", "2027-03-23", "2027-03-27"),
+        ("2026-12-01 to 2026-12-04", "2026-12-01", "2026-12-04"),
+        ("the week of December 9", "2026-12-07", "2026-12-13"),
+        ("calendar week 2", "2027-01-11", "2027-01-17"),
+        ("2026-W53", "2026-12-28", "2027-01-03"),
+        ("before the weekend", "2026-11-28", "2026-11-29"),
+        ("end of H1", "2027-06-30", "2027-06-30"),
+    ],
+)
+def test_stretch_of_days_has_both_ends(text: str, first: str, last: str) -> None:
+    (day,) = find_days(tokenize(text), WEDNESDAY)
+    assert (day.first.isoformat(), day.last.isoformat()) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("zone", "day"), [("America/Chicago", "2026-12-11"), ("Europe/Berlin", "2027-11-12"), ("UTC", "2026-12-11")]
+)
+def test_figures_are_read_as_where_the_writer_is(zone: str, day: str) -> None:
+    (found,) = find_days(tokenize("due 12/11"), WEDNESDAY.astimezone(ZoneInfo(zone)))
+    assert found.first.isoformat() == day
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "This may or may not be right. May I ask why?",
@@ -95,6 +135,8 @@ def test_period_has_a_last_day(text: str, last: str) -> None:
         "32 - 2015 or 2015-32 or feb 30",
         "deliver 2000 pieces to 12 people on the 18th floor",
         "end of the line",
+        "10/10 would buy again, 3/4 of the milk, 1/2 done, room 5/6",
+        "2026-W54, h1 and h2 tags, calendar week 0",
     ],
 )
 def test_numbers_and_ordinary_words_are_no_days(text: str) -> None:
@@ -104,6 +146,23 @@ def test_numbers_and_ordinary_words_are_no_days(text: str) -> None:
 @pytest.mark.parametrize("text", ["we shipped it yesterday", "since Monday", "I fix it now", "with Friday's help"])
 def test_past_days_and_now_are_no_due_date(text: str) -> None:
     assert due_date(tokenize(text), WEDNESDAY) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("before June", "2027-05-31"),
+        ("before the weekend", "2026-11-27"),
+        ("before Friday", "2026-11-27"),
+        ("by noon", "2026-11-25"),
+        ("by 5pm", "2026-11-25"),
+        ("before 17:30", "2026-11-25"),
+        ("by 5pm tomorrow", "2026-11-26"),
+    ],
+)
+def test_due_is_the_last_day_that_keeps_it(text: str, day: str) -> None:
+    due = due_date(tokenize(text), WEDNESDAY)
+    assert due is not None and due.date().isoformat() == day
 
 
 def test_first_day_to_come_is_due() -> None:

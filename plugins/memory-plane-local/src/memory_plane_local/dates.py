@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import NamedTuple
 
 from memory_plane_local.calendar_words import Piece, phrases, pieces, spoken
-from memory_plane_local.day_reader import DayReader
-from memory_plane_local.figures import MOMENT
+from memory_plane_local.day_reader import PARTS
+from memory_plane_local.figures import MOMENT, PERIOD
+from memory_plane_local.stretches import StretchReader
 from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 
 _END_OF_DAY = time(23, 59)
-_KINDS = ("month", "weekday", "day", "close", "moment", "end", "shift", "near", "edge", "holiday")
+_ONE = timedelta(days=1)
+_KINDS = (
+    "month", "weekday", "day", "beside", "close", "moment", "end", "shift", "near", "edge", "holiday",
+    "week of", "week number",
+)  # fmt: skip
 
 
 class Day(NamedTuple):
@@ -32,7 +37,7 @@ class Day(NamedTuple):
 def find_days(tokens: Sequence[Token], written: datetime) -> Iterator[Day]:
     """Yield every day and period named, in order; `written` is in the writer's zone."""
     found = pieces(tokens)
-    reader, at = DayReader(found, written), 0
+    reader, at = StretchReader(found, written), 0
     while at < len(found):
         read = reader.read(at) if _opens(found[at]) else None
         if read is None:
@@ -52,7 +57,25 @@ def due_date(tokens: Sequence[Token], written: datetime) -> datetime | None:
     plain = [day for day in days if not _tells_of_a_thing(day)]
     by = [day for day in plain if day.before in cues("day_due")]
     first = next(iter(by or plain or days), None)
-    return None if first is None else datetime.combine(first.last, _END_OF_DAY, written.tzinfo).astimezone(UTC)
+    if first is not None:
+        last = first.first - _ONE if first.kind == PERIOD and first.before == "before" else first.last
+    elif _by_the_hour(tokens):
+        last = written.date()
+    else:
+        return None
+    return datetime.combine(last, _END_OF_DAY, written.tzinfo).astimezone(UTC)
+
+
+def _by_the_hour(tokens: Sequence[Token]) -> bool:
+    """Whether something is wanted by an hour, which is one of today: "by 5pm", "until noon", "before 17:30"."""
+    for before, hour, after in zip(tokens, tokens[1:], [*tokens[2:], None], strict=False):
+        if before.low not in cues("day_due"):
+            continue
+        if hour.low in cues("hour") or (hour.low[0].isdigit() and hour.low.endswith(("am", "pm"))):
+            return True
+        if hour.low.isdecimal() and after is not None and (after.low in cues("half_day") or after.low == ":"):
+            return True
+    return False
 
 
 def _may_be_due(day: Day, written: datetime) -> bool:
@@ -69,7 +92,7 @@ def _tells_of_a_thing(day: Day) -> bool:
 
 def _opens(piece: Piece) -> bool:
     """Whether an expression can begin with a piece."""
-    return piece.number >= 0 or piece.low in _openers() or piece.low == "q"
+    return piece.number >= 0 or piece.low in _openers() or piece.low in PARTS
 
 
 @cache

@@ -11,6 +11,8 @@ from memory_plane_local.figures import DAY, MOMENT, PERIOD, FigureReader, Found
 from memory_plane_local.tables import cues
 
 _MOST_AMOUNTS = 4
+PARTS = {"q": 3, "h": 6}
+"""How many months a numbered part of a year has."""
 _BETWEEN = frozenset({",", "(", "the", "-"})
 
 
@@ -38,10 +40,15 @@ class DayReader(FigureReader):
     def _moved(self, at: int) -> Found | None:
         """ "in two weeks", "3 days ago", "a week from tomorrow", "two weeks before Christmas"."""
         inside = self.low(at) in ("in", "within")
-        amounts, end = self._amounts(at + inside)
+        begin = at + inside
+        if inside and self.low(begin) == "the":  # "within the next two days"
+            begin += 1 + (self.low(begin + 1) in cues("coming"))
+        amounts, end = self._amounts(begin)
         if not amounts:
             return None
-        if found := self._based(end):
+        if self.low(end) in ("'", "'s") and self.low(end + 1) == "time":
+            end += 2
+        if found := self._based(end) or self._on(end, amounts[-1][1]):
             way, base = found
             start = datetime.combine(base.first, self.written.time(), self.written.tzinfo)
             return self._after(start, amounts, way, base.end)
@@ -64,6 +71,8 @@ class DayReader(FigureReader):
             unit = phrase("unit", at + 2, self.pieces)
             return (0, unit[0], unit[1]) if unit and unit[0] in ("hour", "day") else None
         many = count(at, self.pieces)
+        if many is not None and self.low(many.end) in cues("till"):  # "in 2-3 days"
+            many = count(many.end + 1, self.pieces) or many
         if many is None or not (unit := phrase("unit", many.end, self.pieces)):
             return None
         return many.value, *unit
@@ -73,6 +82,11 @@ class DayReader(FigureReader):
         way = phrase("after", at, self.pieces)
         base = self._unmoved(way[1]) if way else None
         return (int(way[0]), base) if way and base and base.kind != PERIOD else None
+
+    def _on(self, at: int, unit: str) -> tuple[int, Found] | None:
+        """The day from which weeks are counted without a word: "a week on Friday", "two weeks today"."""
+        base = self._named(at) or self._weekday(at + (self.low(at) == "on")) if unit in ("week", "fortnight") else None
+        return (1, base) if base and base.kind == DAY and base.first >= self.today else None
 
     def _after(self, start: datetime, amounts: Sequence[tuple[int, str]], way: int, end: int) -> Found:
         for many, unit in amounts:
@@ -86,11 +100,14 @@ class DayReader(FigureReader):
     # --- By a word of its own
 
     def _named(self, at: int) -> Found | None:
-        """ "today", "the day after tomorrow", "end of the day", "now"."""
+        """ "today", "the day after tomorrow", "the day before Easter", "end of the day", "close of business Friday"."""
+        if (beside := phrase("beside", at, self.pieces)) and (base := self._unmoved(beside[1])) and base.kind == DAY:
+            return self.day(base.first + timedelta(days=int(beside[0])), base.end)
         for kind, result in (("day", DAY), ("close", DAY), ("moment", MOMENT)):
             if found := phrase(kind, at, self.pieces):
                 day = self.today + timedelta(days=int(found[0]))
-                return Found(day, day, result, found[1])
+                told = self._unmoved(found[1] + (self.low(found[1]) in ("on", ","))) if kind == "close" else None
+                return told if told and told.kind == DAY else Found(day, day, result, found[1])
         return None
 
     def _holiday(self, at: int) -> Found | None:
@@ -173,6 +190,8 @@ class DayReader(FigureReader):
         end += self.low(end) == "." and end + 1 < len(self.pieces) and self.pieces[end + 1].number >= 0
         if shift is None and not near and (week := self._week_after(end)):
             return self.day(days.in_week(self.today, which, week.value), week.end)
+        if shift is None and (away := self._away(end, which)):
+            return away
         if dated := self._date_after(end, which):
             return dated
         if near:
@@ -180,6 +199,16 @@ class DayReader(FigureReader):
         if shift is None:
             return self.day(self.today + timedelta(days=(which - self.today.weekday()) % 7), end)
         return self.day(days.in_week(self.today, which, shift), end)
+
+    def _away(self, end: int, weekday: int) -> Found | None:
+        """ "(Thursday) week", "(the Monday) after Easter", "(Friday) after next"."""
+        coming = self.today + timedelta(days=(weekday - self.today.weekday()) % 7)
+        if self.low(end) == "week" and self.closed(end + 1):
+            return self.day(coming + timedelta(days=7), end + 1)
+        if self.low(end) == "after" and self.low(end + 1) == "next":
+            return self.day(days.in_week(self.today, weekday, 2), end + 2)
+        found = self._based(end)
+        return self.day(days.nearest(found[1].first, weekday, found[0]), found[1].end) if found else None
 
     def _surely(self, at: int) -> bool:
         """Whether an abbreviation is a weekday: written with a capital, or where a day is expected."""
@@ -267,21 +296,21 @@ class DayReader(FigureReader):
             said = self._year_after(end)
             span = days.months(said.value if said else self._year_of(int(month[0]), shift), int(month[0]))
             return Found(span.first, span.last, PERIOD, said.end if said else month[1])
-        if self.low(after) == "q" and after + 1 < len(self.pieces):
-            return self._quarter(after)
+        if self.low(after) in PARTS and after + 1 < len(self.pieces):
+            return self._part_of_year(after)
         said = year(after, self.pieces)
         if said and self.pieces[after].number >= 1900 and not self.pieces[after].glued:
             return Found(date(said.value, 1, 1), date(said.value, 12, 31), PERIOD, said.end)
         return None
 
-    def _quarter(self, at: int) -> Found | None:
-        """ "Q3", "Q3 2026"."""
-        quarter = self.pieces[at + 1]
-        if not quarter.glued or not 1 <= quarter.number <= 4:
+    def _part_of_year(self, at: int) -> Found | None:
+        """ "Q3", "Q3 2026", "H1"."""
+        part, length = self.pieces[at + 1], PARTS[self.low(at)]
+        if not part.glued or not 1 <= part.number <= 12 // length:
             return None
         said = self._year_after(at + 2)
-        past = said is None and quarter.number * 3 < self.today.month
-        span = days.months(said.value if said else self.today.year + past, quarter.number * 3 - 2, 3)
+        past = said is None and part.number * length < self.today.month
+        span = days.months(said.value if said else self.today.year + past, (part.number - 1) * length + 1, length)
         return Found(span.first, span.last, PERIOD, said.end if said else at + 2)
 
     def _year_of(self, month: int, shift: int | None) -> int:
@@ -313,8 +342,9 @@ class DayReader(FigureReader):
             after = edge[1] + (self.low(edge[1]) == "the")
             whole = self._weekday(after) or self._named(after) or self._span(after)
             return self._part(whole, edge[0]) if whole else None
-        whole = self._span(at)
-        if whole is None or not self._expected(at):
+        bare = self.low(at) == "the" and self.low(at + 1) == "weekend" and self.low(at - 1) in cues("day_in")
+        whole = self._span(at + bare)
+        if whole is None or not (bare or self._expected(at)):
             return None
         return whole
 
@@ -338,6 +368,8 @@ class DayReader(FigureReader):
             return before in ("in", "by", "before", "until", "till", "since", "during")
         if self.low(at) in ("week", "month", "year", "quarter", "weekend"):
             return False
+        if self.low(at) == "h":
+            return (before == "in" or before in cues("day_in")) and self.closed(at + 2)
         if self.pieces[at].low in cues("day_or_word"):
             return before in cues("month_in" if self.pieces[at].text.islower() else "period_in")
         return self.low(at) == "q" or not number(at + 1, self.pieces) or bool(self._year_after(at + 1))

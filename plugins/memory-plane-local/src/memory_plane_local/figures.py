@@ -109,7 +109,7 @@ class FigureReader:
                 said = fields[2].number if sizes[2] == 4 else century(fields[2].number)
         elif max(sizes) > 2 or (first, second) == _ALWAYS or not self._may_be_short(at, end, sign):
             return None
-        turned = sign == "." and len(fields) == 3 and sizes[0] != 4
+        turned = sizes[0] != 4 and (len(fields) == 3 if sign == "." else self._day_first())
         orders = ((second, first), (first, second)) if turned else ((first, second), (second, first))
         found = (days.dated(said, month, day, self.today) for month, day in orders)
         return next((self.day(day, end) for day in found if day), None)
@@ -120,8 +120,15 @@ class FigureReader:
         weekday = phrase("weekday", at - 1, self.pieces) if at else None
         if sign != "/":
             return weekday is not None or (sign == "-" and before in ("on", "by") and self.closed(end))
+        if self.low(end) in cues("fraction") or (not before and self.pieces[at].number == self.pieces[at + 2].number):
+            return False  # 3/4 of it, 10/10
         opened = not before or before in cues("figures_in") or before in "(,?:\n" or weekday is not None
         return opened and self.closed(end)
+
+    def _day_first(self) -> bool:
+        """Whether 12/11 is in November where the writer is."""
+        zone = getattr(self.written.tzinfo, "key", "")
+        return zone.partition("/")[0] in cues("day_first") or zone in cues("day_first")
 
     def closed(self, end: int) -> bool:
         """Whether what follows does not make the number before it a count: no noun, no percent."""
