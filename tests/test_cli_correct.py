@@ -121,7 +121,7 @@ def test_agents_correct_in_the_same_words(open_plane: Callable[..., Plane]) -> N
     assert tried["state"] == "tried"
     assert any(change["text"].startswith("- node:person:josé") for change in tried["changes"])
     merged = call("memory_correct", action="merge", target="José", to="node:person:jose")
-    assert plane.nodes("José")[0].name == "José"
+    assert plane.nodes("José")[0].name == "Jose"
     assert call("memory_correct", action="retract", target=merged["id"])["state"] == "stored"
     assert call("memory_correct", action="distinct", target="José", to="node:person:jose")["state"] == "stored"
     assert call("memory_correct", action="alias", target="José", to="Pepe")["state"] == "stored"

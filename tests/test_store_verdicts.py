@@ -251,6 +251,48 @@ def test_a_superseded_memory_gives_way_to_its_new_words(plane: Plane) -> None:
     assert plane.supersede(NOWHERE, "x", agent="user").detail == f"target: {NOWHERE} is no thought or fact here"
 
 
+def test_item_that_is_superseded_stays_whose_it_was_and_as_it_was(plane: Plane) -> None:
+    handed = plane.post("Ask Bob for the keys", agent="muse", kind="handoff", to="grok").id
+    plane.assign(handed, "instinct", agent="grok")
+    plane.pin(handed, agent="grok")
+    plane.snooze(handed, "2030-01-01T00:00:00Z", agent="grok")
+    promised = plane.post("Send Ann the plan", agent="muse", kind="commitment").id
+    plane.resolve(promised, agent="muse", status="dropped")
+    for id in (handed, promised):
+        new = plane.get(plane.supersede(id, "Ask Carl for it", agent="user").id)
+        old = plane.get(id)
+        assert new is not None
+        assert old is not None
+        assert {**new["state"], "visible": False, "retracted": True, "addressee": old["state"]["addressee"]} == {
+            **old["state"],
+            "owner": "muse",
+        }
+    with plane.database.reading() as connection:
+        (item,) = connection.exec_driver_sql(
+            "SELECT addressee FROM items WHERE status = 'open' AND snoozed_until > 0 LIMIT 1"
+        )
+    assert item.addressee == "instinct"
+
+
+def test_merged_node_keeps_its_name_whoever_was_named_first(plane: Plane) -> None:
+    said(plane, "Bobby met Ann"), said(plane, "Robert met Ann")
+    bobby, into = node(plane, "Bobby"), node(plane, "Robert")
+    merge = plane.merge_nodes(bobby, into, agent="user")
+    assert [one.name for one in plane.nodes(into)] == ["Robert"]
+    said(plane, "Bobby met Carl")
+    assert [(one.name, one.aliases) for one in plane.nodes("Bobby")] == [("Robert", ("bobby",))]
+    plane.retract(merge.id, agent="user")
+    assert [one.name for id in (bobby, into) for one in plane.nodes(id)] == ["Bobby", "Robert"]
+
+
+def test_merged_node_that_nothing_names_any_more_is_called_as_what_was_merged_into_it(plane: Plane) -> None:
+    said(plane, "Bobby met Ann")
+    own = said(plane, "Robert met Ann")
+    plane.merge_nodes(node(plane, "Bobby"), node(plane, "Robert"), agent="user")
+    plane.retract(own, agent="user")
+    assert [one.name for one in plane.nodes("Bobby")] == ["Bobby"]
+
+
 def test_distinct_undoes_a_join_that_only_a_plugin_made_and_no_merge(open_plane: OpenPlane) -> None:
     here, there = open_plane(CapitalsPlugin()), open_plane(CapitalsPlugin(), GuessingPlugin())
     said(here, "Rob Smith met Ann"), said(here, "Rob met Carl")

@@ -25,6 +25,7 @@ from sqlalchemy import (
     String,
     Table,
     Uuid,
+    false,
     func,
     literal_column,
     text,
@@ -83,6 +84,11 @@ class Instant(TypeDecorator[datetime]):
 def _some(name: str, type_: Any = String, *more: Any, **options: Any) -> Column[Any]:
     """A column that always holds a value."""
     return Column(name, type_, *more, nullable=False, **options)
+
+
+def _flag(name: str) -> Column[Any]:
+    """A column that came later: what is older has no flag."""
+    return _some(name, Boolean, server_default=false())
 
 
 def _may(name: str, type_: Any = String) -> Column[Any]:
@@ -229,7 +235,7 @@ agent_heartbeats = Table(
 )
 
 # Nodes of the graph; name, type and slug are those of the earliest mention in words of the user or an agent, or else of
-# the earliest one. `origin` says whose words the name is.
+# the earliest one; only where there is no other, those of a mention that is `joined`. `origin` says whose words it is.
 graph_nodes = Table(
     "graph_nodes",
     metadata,
@@ -240,6 +246,7 @@ graph_nodes = Table(
     _some("slug"),
     _some("origin"),
     _some("founded_at", Instant),
+    _flag("joined"),
     Index("ix_graph_nodes_slug", "slug"),
     Index("ix_graph_nodes_type_founded_at", "type", "founded_at"),
 )
@@ -256,7 +263,7 @@ aliases = Table(
     sqlite_with_rowid=False,
 )
 
-# Where a memory names a node.
+# Where a memory names a node; `joined` = one that was merged into it.
 mentions = Table(
     "mentions",
     metadata,
@@ -264,6 +271,7 @@ mentions = Table(
     _key("start", Integer),
     _key("end", Integer),
     _key("node", Row, ForeignKey("graph_nodes.key")),
+    _flag("joined"),
     Index("ix_mentions_node_seq", "node", "seq"),
     sqlite_with_rowid=False,
 )

@@ -27,7 +27,7 @@ from memory_plane.recall import search, state, stats
 from memory_plane.recall.snapshot import MemorySnapshot
 from memory_plane.reports import Changes, IngestReport, Loss, RebuildReport, Stats, Status
 from memory_plane.settings import Settings
-from memory_plane.store import cursors, derivations, enrichment, feed, forgetting, log, marks, rebuild, vectors
+from memory_plane.store import cursors, derivations, enrichment, feed, forgetting, items, log, marks, rebuild, vectors
 from memory_plane.store.feed import NOTHING, Delivery
 from memory_plane.types import (
     EPOCH,
@@ -409,7 +409,8 @@ class Plane(Writes, GraphReads, Judgements):
             memory = memory_of(operation)
             if memory is not None:
                 marked = asdict(marks.read(connection, operation.id))
-                record["state"] = {"visible": derivations.visible(connection, seq, memory), **marked}
+                owner = items.owner(connection, seq)
+                record["state"] = {"visible": derivations.visible(connection, seq, memory), **marked, "owner": owner}
             return record
 
     def loss(self, target: str) -> Loss:

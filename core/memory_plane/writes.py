@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory_plane.errors import MemoryPlaneError, Refused
 from memory_plane.operations import TEXT_FIELD, make_operation
-from memory_plane.types import Operation, Receipt
+from memory_plane.types import OPEN_KINDS, Operation, Receipt
 
 if TYPE_CHECKING:
     from memory_plane.settings import Settings
@@ -231,16 +231,26 @@ class Writes(ABC):
     ) -> Receipt:
         """Put other words in the place of a thought's, or another value in the place of a fact's; history keeps both.
 
-        The receipt is that of the new memory; the old one is retracted.
+        The receipt is that of the new memory; the old one is retracted. An item stays whose it was and as it was:
+        assigned, put off, pinned, closed.
         """
         record = self.get(target)
         field = TEXT_FIELD.get(record["op"]) if record is not None else None
         if record is None or field is None:
             return Receipt(id=id or "", state="refused", detail=f"target: {target} is no thought or fact here")
         body = {**record["body"], field: text, "origin": "user" if agent == PERSON else "agent"}
+        state = record.get("state") or {}
+        if body.get("kind") in OPEN_KINDS:
+            body["to"] = state.get("addressee") or body.get("to")
+            # Whom only the old words named, the new ones name or do not.
+            body["owner"] = body.get("owner") or (
+                record["agent"] if state.get("owner") in (None, record["agent"]) else None
+            )
         receipt = self.write(record["op"], body, agent=agent, created_at=created_at, id=id)
         if receipt.state == "refused":
             return receipt
+        for op, said in _said_of(receipt.id, state):
+            self.write(op, said, agent=agent, created_at=created_at)
         back = self.retract(target, agent=agent, reason=f"superseded by {receipt.id}", created_at=created_at)
         return receipt if back.state != "refused" else replace(receipt, detail=f"not retracted: {back.detail}")
 
@@ -293,6 +303,16 @@ class Writes(ABC):
         The receipt's detail says `pending` while a reader still holds the old text.
         """
         return self.write("forget", {"target": target}, agent=agent, created_at=created_at, id=id)
+
+
+def _said_of(id: str, state: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the operations after which the memory with this id is in a state that another one is in."""
+    if state.get("status", "open") != "open":
+        yield "resolve", {"item": id, "status": state["status"]}
+    if state.get("snoozed_until"):
+        yield "snooze", {"item": id, "until": state["snoozed_until"]}
+    if state.get("pinned"):
+        yield "pin", {"target": id}
 
 
 def moment(name: str, at: Moment | None) -> datetime | None:

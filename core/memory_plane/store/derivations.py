@@ -210,10 +210,10 @@ class _Settled(dict[int, tuple[dict[Place, Mention], Origin, datetime]]):
 def _rename(connection: Connection, node: int, settled: _Settled) -> None:
     """Name a node by the earliest of the mentions that are left."""
     mentions: list[tuple[Mention, Origin]] = []
-    moment = None
-    for seq, start, end, id in graph.earliest(connection, node):
-        places, origin, moment = settled[seq]
+    moment, joined = None, False
+    for seq, start, end, id, merged in graph.earliest(connection, node):
+        joined, (places, origin, moment) = merged, settled[seq]
         if (start, end, id) in places:
             mentions.append((places[start, end, id], origin))
     if mentions and moment is not None:
-        graph.rename(connection, node, mentions, moment)
+        graph.rename(connection, node, mentions, moment, joined=joined)

@@ -1,8 +1,9 @@
 """The graph tables as a fold of classifications: nodes, aliases, mentions, edges and their evidence.
 
 Each rule gives the same result in any order: a node is named by its earliest mention that is not in words of other
-people, or else by its earliest; an alias counts its mentions; an edge keeps its most trusted origin, its highest
-probability, its earliest start and its newest word on whether it still holds.
+people, or else by its earliest, and by one of a node that was merged into it only where it has no other; an alias
+counts its mentions; an edge keeps its most trusted origin, its highest probability, its earliest start and its newest
+word on whether it still holds.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ _FOLDED = (
 )  # fmt: skip
 _by_id = Prepared(select(_nodes).where(_nodes.c.id == bindparam("id")))
 _founded_at = Prepared(select(_nodes.c.founded_at).where(_nodes.c.key == bindparam("node")))
-_add_node = Prepared(insert(_nodes).returning(_nodes.c.key), "id", "type", "name", "slug", "origin", "founded_at")
+_add_node = Prepared(
+    insert(_nodes).returning(_nodes.c.key), "id", "type", "name", "slug", "origin", "founded_at", "joined"
+)
 _add_mention = Prepared(insert(_mentions))
 _in_memory = Prepared(
     select(_mentions.c.start, _mentions.c.end, _mentions.c.node, _nodes.c.id)
@@ -135,24 +138,25 @@ def settle(connection: Connection, nodes: Iterable[int], edges: Iterable[int]) -
     return [node for node in sorted(nodes) if not _drop_if_unnamed(connection, node)]
 
 
-def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int, str]]:
-    """Yield (row, start, end, id) of the mentions that may name a node: all those of its earliest moment.
+def earliest(connection: Connection, node: int) -> Iterator[tuple[int, int, int, str, bool]]:
+    """Yield (row, start, end, id, joined) of the mentions that may name a node: all those of its earliest moment.
 
-    Words of other people count only where there are no others.
+    Those of a node that was merged into it, and words of other people, count only where there are no others.
     """
     foreign = func.coalesce(models.thoughts.c.origin, models.facts.c.origin) == "external"
     named = (
-        select(_mentions.c.seq, _mentions.c.start, _mentions.c.end, _nodes.c.id)
+        select(_mentions.c.seq, _mentions.c.start, _mentions.c.end, _nodes.c.id, _mentions.c.joined)
         .join(models.operations, models.operations.c.seq == _mentions.c.seq)
         .join(_nodes, _nodes.c.key == _mentions.c.node)
         .outerjoin(models.thoughts, models.thoughts.c.seq == _mentions.c.seq)
         .outerjoin(models.facts, models.facts.c.seq == _mentions.c.seq)
         .where(_mentions.c.node == node)
     )
-    best = named.with_only_columns(foreign, models.effective()).order_by(foreign, models.effective()).limit(1)
-    moment = connection.execute(best).first()
-    if moment is not None:
-        yield from connection.execute(named.where(foreign == moment[0], models.effective() == moment[1]))
+    order = (_mentions.c.joined, foreign, models.effective())
+    best = connection.execute(named.with_only_columns(*order).order_by(*order).limit(1)).first()
+    if best is not None:
+        for row in connection.execute(named.where(*(one == value for one, value in zip(order, best, strict=True)))):
+            yield row.seq, row.start, row.end, row.id, row.joined
 
 
 def founded_at(connection: Connection, node: int) -> datetime | None:
@@ -161,10 +165,12 @@ def founded_at(connection: Connection, node: int) -> datetime | None:
     return at
 
 
-def rename(connection: Connection, node: int, mentions: Iterable[tuple[Mention, Origin]], at: datetime) -> None:
+def rename(
+    connection: Connection, node: int, mentions: Iterable[tuple[Mention, Origin]], at: datetime, *, joined: bool
+) -> None:
     """Name a node anew after one of its mentions was taken away."""
-    mention, origin = min(mentions, key=lambda one: _rank(one[1], at, one[0].text, one[0].type))
-    _name(connection, node, mention, origin, at)
+    mention, origin = min(mentions, key=lambda one: _rank(joined, one[1], at, one[0].text, one[0].type))
+    _name(connection, node, mention, origin, at, joined)
 
 
 def slug(type_: str, name: str) -> str:
@@ -194,39 +200,41 @@ def _settle_nodes(
 ) -> dict[str, int]:
     """Make the nodes that are new, rename those whose earliest mention this is; return row numbers by id."""
 
-    def rank(mention: Mention) -> Any:
-        return _rank(origin, at, mention.text, mention.type)
+    def rank(one: Resolution) -> Any:
+        return _rank(isinstance(one, identities.Joined), origin, at, one.mention.text, one.mention.type)
 
-    first: dict[str, Mention] = {}
+    first: dict[str, Resolution] = {}
     for one in resolutions:
-        first[one.node] = min(first.get(one.node, one.mention), one.mention, key=rank)
+        first[one.node] = min(first.get(one.node, one), one, key=rank)
     keys: dict[str, int] = {}
-    for id, mention in first.items():
-        row = _by_id.first(connection, id=id)
+    for id, best in first.items():
+        row, joined = _by_id.first(connection, id=id), isinstance(best, identities.Joined)
         if row is None:
-            keys[id] = _add_node.scalar(connection, id=id, **_named(mention, origin, at))
+            keys[id] = _add_node.scalar(connection, id=id, **_named(best.mention, origin, at, joined))
             count_given(connection, keys[id], id, 1)
             continue
         keys[id] = row.key
-        if rank(mention) < _rank(row.origin, row.founded_at, row.name, row.type):
-            _name(connection, row.key, mention, origin, at)
+        if rank(best) < _rank(row.joined, row.origin, row.founded_at, row.name, row.type):
+            _name(connection, row.key, best.mention, origin, at, joined)
     return keys
 
 
-def _rank(origin: Origin, at: datetime, name: str, type_: str) -> tuple[bool, datetime, int, str, str, int]:
-    """Which mention names a node: one that is not of other people, the earliest, the longest, first in the alphabet."""
-    return (origin == "external", at, -len(name), name, type_, _TRUST[origin])
+def _rank(
+    joined: bool, origin: Origin, at: datetime, name: str, type_: str
+) -> tuple[bool, bool, datetime, int, str, str, int]:
+    """Which mention names a node: its own, not of other people, the earliest, longest, first in the alphabet."""
+    return (joined, origin == "external", at, -len(name), name, type_, _TRUST[origin])
 
 
-def _name(connection: Connection, node: int, mention: Mention, origin: Origin, at: datetime) -> None:
+def _name(connection: Connection, node: int, mention: Mention, origin: Origin, at: datetime, joined: bool) -> None:
     """Name a node; what it may have but one of depends on its type."""
-    connection.execute(update(_nodes).where(_nodes.c.key == node).values(**_named(mention, origin, at)))
+    connection.execute(update(_nodes).where(_nodes.c.key == node).values(**_named(mention, origin, at, joined)))
     exclusivity.settle(connection, node)
 
 
-def _named(mention: Mention, origin: Origin, at: datetime) -> dict[str, Any]:
+def _named(mention: Mention, origin: Origin, at: datetime, joined: bool) -> dict[str, Any]:
     names = {"type": mention.type, "name": mention.text, "slug": slug(mention.type, mention.text)}
-    return {**names, "origin": origin, "founded_at": at}
+    return {**names, "origin": origin, "founded_at": at, "joined": joined}
 
 
 def _add_mentions(connection: Connection, seq: int, fresh: Iterable[Resolution], keys: Mapping[str, int]) -> None:
@@ -234,7 +242,8 @@ def _add_mentions(connection: Connection, seq: int, fresh: Iterable[Resolution],
     said: dict[str, dict[str, bool]] = {}
     for one in fresh:
         mention, node = one.mention, keys[one.node]
-        rows.append({"seq": seq, "start": mention.start, "end": mention.end, "node": node})
+        joined = isinstance(one, identities.Joined)
+        rows.append({"seq": seq, "start": mention.start, "end": mention.end, "node": node, "joined": joined})
         if one.node not in said:
             said[one.node] = identities.names(connection, one.node)
         aliases = [alias for alias in alias_names(mention.text, mention.type) if said[one.node].get(alias[0], True)]

@@ -7,7 +7,7 @@ are by now; the answers themselves stay as they are, so that whatever was said o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from uuid import UUID, uuid5
 
 from sqlalchemy import Connection, bindparam, select
@@ -16,7 +16,7 @@ from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.store import apartness
 from memory_plane.store.codec import Derivation
-from memory_plane.types import NAMESPACE, Classification
+from memory_plane.types import NAMESPACE, Classification, Resolution
 
 _same, _apart = models.same_nodes, models.kept_apart
 _parted, _said = models.parted_nodes, models.node_names
@@ -37,6 +37,11 @@ _names = Prepared(
     .join(models.operations, models.operations.c.seq == _said.c.seq)
     .where(_said.c.node == bindparam("id"))
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined(Resolution):
+    """What is called a node that a person merged into this one: it gives this one no name while another does."""
 
 
 def founded_by(split: str) -> str:
@@ -113,25 +118,32 @@ class _Meant:
     def __init__(self, connection: Connection, partings: Sequence[tuple[str, str]]) -> None:
         self._connection = connection
         self._partings = partings
-        self._known: dict[str, str] = {}
+        self._known: dict[str, tuple[str, str]] = {}
 
     def of(self, found: Classification) -> Classification:
         """Return a classification with the nodes that it means."""
         return replace(
             found,
-            resolutions=tuple(replace(one, node=self._node(one.node)) for one in found.resolutions),
+            resolutions=tuple(map(self._resolution, found.resolutions)),
             links=tuple(
                 replace(link, source=self._node(link.source), target=self._node(link.target)) for link in found.links
             ),
         )
 
-    def _node(self, id: str) -> str:
-        if id not in self._known:
-            self._known[id] = self._means(id)
-        return self._known[id]
+    def _resolution(self, one: Resolution) -> Resolution:
+        own, node = self._means(one.node)
+        joined = Joined(mention=one.mention, node=node, probability=one.probability)
+        return replace(one, node=node) if own == node else joined
 
-    def _means(self, id: str) -> str:
-        for node, founded in self._partings:
-            if representative(self._connection, id) == representative(self._connection, node):
-                id = founded
-        return representative(self._connection, id)
+    def _node(self, id: str) -> str:
+        return self._means(id)[1]
+
+    def _means(self, id: str) -> tuple[str, str]:
+        """Return the node that an id means by what was split, and the one that stands for that."""
+        if id not in self._known:
+            own = id
+            for node, founded in self._partings:
+                if representative(self._connection, own) == representative(self._connection, node):
+                    own = founded
+            self._known[id] = own, representative(self._connection, own)
+        return self._known[id]

@@ -14,6 +14,7 @@ from memory_plane.types import Item, Operation
 
 _items = models.items
 _method = Prepared(select(_items.c.method).where(_items.c.seq == bindparam("row")))
+_owner = Prepared(select(_items.c.owner).where(_items.c.seq == bindparam("row")))
 _new = Prepared(lambda insert: insert(_items).on_conflict_do_nothing())
 ASSERTED = "asserted"
 
@@ -66,6 +67,12 @@ def open_derived(connection: Connection, seq: int, item: Item, plugin: str, said
 def exists(connection: Connection, seq: int) -> bool:
     """Whether the memory in this row opened an item, resolved or not."""
     return _method.scalar(connection, row=seq) is not None
+
+
+def owner(connection: Connection, seq: int) -> str | None:
+    """Return who owes the item that the memory in this row opened."""
+    found: str | None = _owner.scalar(connection, row=seq)
+    return found
 
 
 def remove_derived(connection: Connection, seq: int, said: Marks) -> None:
