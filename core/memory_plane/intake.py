@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from memory_plane import spool
-from memory_plane.echoes import news
 from memory_plane.errors import Refused
 from memory_plane.failures import Failure
 from memory_plane.operations import make_operation
@@ -230,6 +229,8 @@ def _take_in(plane: Taker, answer: Ingested, plugin: str | None = None) -> int:
     """Check and redact what a plugin gave, and store what of it is news together with its cursor."""
     batch = list(_checked(answer.operations, hold_external=plane.settings.hold_external))
     batch = _without_what_a_repeated_prompt_closes(plane, batch)
+    from memory_plane.echoes import news
+
     if said := [one.created_at for one in batch if one.op == "thought"]:
         heard = [*plane.heard(max(said), _HEARD), *plane.heard(datetime.now(UTC), _HEARD)]
         batch = news(batch, heard)

@@ -23,7 +23,7 @@ from memory_plane.graphs import HITS, MOST, READS, GraphReads
 from memory_plane.judgements import Judgements
 from memory_plane.operations import memory_of, record_of
 from memory_plane.purge import Purge
-from memory_plane.recall import search, state, stats
+from memory_plane.recall import state, stats
 from memory_plane.recall.snapshot import MemorySnapshot
 from memory_plane.reports import Changes, IngestReport, Loss, RebuildReport, Stats, Status
 from memory_plane.settings import Settings
@@ -292,6 +292,8 @@ class Plane(Writes, GraphReads, Judgements):
 
         `explain` tells what made each score; with `tokens`, hits bring what was said around them, for that many.
         """
+        from memory_plane.recall import search
+
         if kind is not None and kind not in (*KINDS, "fact"):
             raise Refused(f"kind: {kind!r} is unknown; give {', '.join(KINDS)} or fact")
         _check_limit(limit)

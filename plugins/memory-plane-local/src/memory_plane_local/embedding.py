@@ -42,12 +42,13 @@ class Table:
 
     def __init__(self, content: bytes) -> None:
         """Read what `tests/distill.py` wrote: a line of JSON, the words, their weights, their rows."""
-        first, _, rest = content.partition(b"\n")
-        head: dict[str, Any] = json.loads(first)
+        start = content.index(b"\n") + 1
+        head: dict[str, Any] = json.loads(content[:start])
+        rest = memoryview(content)[start:]  # four megabytes, which are not to be held twice
         self.model: str = head["model"]
         self.size: int = head["size"]
         self._usual: float = head["usual"]
-        words = rest[: head["bytes"]].decode().split("\n")
+        words = str(rest[: head["bytes"]], "utf-8").split("\n")
         self._places = dict(zip(words, range(len(words)), strict=True))
         end = head["bytes"] + 2 * len(words)
         self._weights = rest[head["bytes"] : end]

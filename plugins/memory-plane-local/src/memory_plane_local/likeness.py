@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from functools import lru_cache
 from math import sqrt
 from operator import mul
@@ -19,7 +20,7 @@ class Meaning(NamedTuple):
     """The signs of a vector as bits, and the vector."""
 
     signs: int
-    vector: tuple[float, ...]
+    vector: array[float]
 
     def alike(self, other: Meaning) -> bool:
         """Return whether two mean nearly the same; nearly all that do not are told by their signs."""
@@ -37,4 +38,4 @@ def meaning(phrase: str) -> Meaning | None:
     if not words or any(len(table.pieces(word)) != 1 for word in words):
         return None
     vector = table.embed(phrase)
-    return Meaning(int("".join(["1" if value > 0 else "0" for value in vector]), 2), vector)
+    return Meaning(int("".join(["1" if value > 0 else "0" for value in vector]), 2), array("d", vector))
