@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from memory_plane import Plane, Plugin, embedding, hookimpl
 from memory_plane.plugins import PluginManager
-from memory_plane.recall import meaning
+from memory_plane.recall import meaning, search
 from memory_plane.settings import Settings
 from memory_plane.store import vectors
 from memory_plane.types import Vectors
@@ -68,6 +68,16 @@ def test_what_means_the_same_is_found_without_a_shared_word(meant: Plane) -> Non
 def test_what_is_not_like_the_question_is_no_hit(meant: Plane) -> None:
     meant.post("garden", agent="muse")
     assert found(meant, "doctor") == []
+
+
+def test_what_means_the_same_is_looked_for_in_what_a_filter_lets_through(
+    meant: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "BY_MEANING", 1)
+    meant.post("physician garden", agent="grok")
+    for _ in range(3):
+        meant.post("physician", agent="muse")
+    assert found(meant, "doctor", agent="grok") == ["physician garden"]
 
 
 def test_question_that_nothing_fits_finds_nothing(meant: Plane) -> None:

@@ -437,6 +437,46 @@ def test_common_words_beside_each_other_are_found_however_old(plane: Plane, monk
     assert "sync of kites" in found(plane, "kites sync zebra")
 
 
+@pytest.fixture
+def long_ago(make_plane: MakePlane, monkeypatch: pytest.MonkeyPatch) -> Plane:
+    """Twenty memories of a common word, one a day, of which few are looked up; the oldest names somebody."""
+    for name, most in (("COMMON", 3), ("NEWEST", 3), ("LOOKED_UP", 4)):
+        monkeypatch.setattr(lexical, name, most)
+    plane = make_plane(PeoplePlugin())
+    for number in range(20):
+        text = f"sync {number}" + (" with Ann" if number == 0 else "")
+        plane.post(text, agent="muse", created_at=DAY + timedelta(days=number))
+    return plane
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"until": DAY + timedelta(days=2)}, {"sync 0 with Ann", "sync 1"}),
+        ({"since": DAY + timedelta(days=1), "until": DAY + timedelta(days=3)}, {"sync 1", "sync 2"}),
+        ({"since": DAY + timedelta(days=18)}, {"sync 18", "sync 19"}),
+        ({"person": "Ann"}, {"sync 0 with Ann"}),
+        ({"person": "Ann", "since": DAY + timedelta(days=1)}, set()),
+        ({"agent": "muse", "until": DAY + timedelta(days=1)}, {"sync 0 with Ann"}),
+    ],
+)
+def test_common_word_is_looked_for_where_what_is_wanted_ends(
+    long_ago: Plane, filters: dict[str, Any], expected: set[str]
+) -> None:
+    assert set(found(long_ago, "sync", **filters)) == expected
+
+
+def test_what_came_in_late_is_found_by_the_time_that_it_is_of(
+    make_plane: MakePlane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("COMMON", "NEWEST"):
+        monkeypatch.setattr(lexical, name, 3)
+    plane = make_plane()
+    for number in (5, 6, 7, 8, 0, 9, 1):
+        plane.post(f"sync {number}", agent="muse", created_at=DAY + timedelta(days=number))
+    assert set(found(plane, "sync", until=DAY + timedelta(days=4))) == {"sync 0", "sync 1"}
+
+
 def test_filters_leave_the_order_of_the_words_as_it_is(plane: Plane) -> None:
     plane.post("kites and many other things, none of which matter much here", agent="muse", project="a")
     plane.post("red kites", agent="muse", project="b")

@@ -1,8 +1,10 @@
 """Measure what recall costs in memories of several sizes, with vectors and all, and what these cost a write.
 
-    python tests/benchmarks/recall_size.py --sizes 20000 1000000
+    python tests/benchmarks/recall_size.py --sizes 20000 1000000 [--keep FOLDER]
 
-The texts are made of the words of the table of meanings, common ones as often as in English; a question has six.
+The texts are made of the words of the table of meanings, common ones as often as in English; a question has six. Each
+is asked as it is and with filters: of the agent that wrote all, of one of nine projects, of a tenth of the time. With
+`--keep` the memories stay in a folder, and are asked again the next time.
 """
 
 from __future__ import annotations
@@ -12,11 +14,12 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
 from statistics import median
+from typing import Any
 from uuid import UUID
 
 from memory_plane.operations import make_operation
@@ -89,16 +92,26 @@ def fill(plane: Plane, author: Author, count: int) -> None:
     print(file=sys.stderr)
 
 
-def measure(plane: Plane, author: Author, questions: int) -> tuple[float, float]:
+def measure(plane: Plane, questions: Sequence[str], **filters: Any) -> tuple[float, float]:
     """Return the median and the 95th percentile of a recall, in milliseconds of processor time."""
     spent = []
-    for number in range(questions + 5):
-        question = author.question()
+    for question in questions:
         begin = time.process_time()
-        plane.recall(question)
-        spent.append((time.process_time() - begin) * 1000 if number >= 5 else 0.0)
+        plane.recall(question, **filters)
+        spent.append((time.process_time() - begin) * 1000)
     spent = sorted(spent[5:])
     return median(spent), spent[int(len(spent) * 0.95)]
+
+
+def filters(size: int) -> dict[str, dict[str, Any]]:
+    """Return what a recall is restricted to, by what it is called."""
+    since, until = (BEGIN + timedelta(minutes=size * tenths // 10) for tenths in (4, 5))
+    return {
+        "all": {},
+        "agent of all": {"agent": "muse"},
+        "one project": {"project": "p3"},
+        "a tenth of the time": {"since": since, "until": until},
+    }
 
 
 def write_cost(home: Path, embedder: str, author: Author) -> float:
@@ -118,15 +131,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[20_000])
     parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the memories there, and use what is there")
     given = parser.parse_args()
     words = [word for word in embedding.table().words() if word.isalpha() and len(word) > 2]
-    print("| memories | recall, median ms | 95 of 100 within |\n|---|---|---|")
+    print("| memories | asked of | recall, median ms | 95 of 100 within |\n|---|---|---|---|")
     for size in given.sizes:
         author = Author(words)
-        with tempfile.TemporaryDirectory() as home, Plane(Settings.load(home=home, synchronous="normal")) as plane:
-            fill(plane, author, size)
-            typical, most = measure(plane, author, given.questions)
-        print(f"| {size:,} | {typical:.1f} | {most:.1f} |", flush=True)
+        with tempfile.TemporaryDirectory() as scratch:
+            home = given.keep / str(size) if given.keep else Path(scratch)
+            is_there = (home / "memory.db").exists()
+            with Plane(Settings.load(home=home, synchronous="normal")) as plane:
+                if not is_there:
+                    fill(plane, author, size)
+                questions = [author.question() for _ in range(given.questions + 5)]
+                for name, restricted in filters(size).items():
+                    typical, most = measure(plane, questions, **restricted)
+                    print(f"| {size:,} | {name} | {typical:.1f} | {most:.1f} |", flush=True)
     for embedder in ("none", "meanings"):
         with tempfile.TemporaryDirectory() as home:
             print(f"a write with {embedder}: {write_cost(Path(home), embedder, Author(words)):.2f} ms")

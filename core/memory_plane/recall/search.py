@@ -18,8 +18,9 @@ from memory_plane.errors import Refused
 from memory_plane.operations import memory_of
 from memory_plane.recall import evidence, fusion, links, meaning, threads
 from memory_plane.recall.evidence import Evidence, Question
+from memory_plane.recall.filters import Filters, Sieve
 from memory_plane.recall.fusion import Part
-from memory_plane.recall.lexical import WORD, Filters, Words, bare, telling
+from memory_plane.recall.lexical import WORD, Words, bare, telling
 from memory_plane.recall.threads import Around
 from memory_plane.settings import RecallSettings
 from memory_plane.store import log, vectors
@@ -31,6 +32,8 @@ MAX_RESULTS = 200
 SNIPPET = 240
 BY_WORDS, BY_MEANING = 30, 20
 """How many memories each way of looking proposes; more of them find nothing that these do not."""
+FILTERED = 5
+"""Of so many times as much that is near those are proposed that a filter lets through."""
 LEADING, LENDING = 10, 5
 """Of how many of these is read what stands beside them, and how many are asked what they are linked with."""
 FAR = 0.4
@@ -89,7 +92,7 @@ def _find(
 ) -> _Found:
     by_words = words.best(query, max(most, BY_WORDS))
     ranked = dict(by_words[:BY_WORDS])
-    near = meaning.nearest(connection, question.model, question.vector, BY_MEANING) if question.vector else []
+    near = _near(connection, words.sieve, question) if question.vector else []
     read = evidence.read(connection, question, dict.fromkeys([*ranked, *near]), ranked)
     leading = _leading(fusion.fuse(read, {}, {}, question.terms, weights))
     around = threads.around(connection, leading)
@@ -98,7 +101,7 @@ def _find(
     read |= evidence.read(connection, question, [row for row in rest if row not in read], {})
     parts = fusion.fuse(read, around, lent, question.terms, weights)
     fits = {row for row in read if row in ranked or row in lent or _speaks(read[row], weights)}
-    fits &= ranked.keys() | words.allowed(fits - ranked.keys())
+    fits &= ranked.keys() | set(words.sieve.first(fits - ranked.keys(), len(fits)))
     if not fits or _relevance(fits, ranked, read, question) < weights.floor:
         return _Found([], {}, {})
     least = FAR * max(parts[row].total for row in fits)
@@ -106,6 +109,12 @@ def _find(
     best = sorted(fits, key=lambda row: (-parts[row].total, -row))
     others = [(row, 0.0) for row, _ in by_words if row not in fits]
     return _Found([*((row, parts[row].total) for row in best), *others][:most], parts, around)
+
+
+def _near(connection: Connection, sieve: Sieve, question: Question) -> list[int]:
+    """Return what means nearly the same, of what the filters let through."""
+    most = FILTERED * BY_MEANING if sieve else BY_MEANING
+    return sieve.first(meaning.nearest(connection, question.model, question.vector, most), BY_MEANING)
 
 
 def _question(words: Words, query: str, vector: Vectors | None, now: datetime) -> Question:
