@@ -16,6 +16,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from uuid import UUID
 
+from memory_plane import gates
 from memory_plane.errors import PluginError
 from memory_plane.types import (
     OPEN_KINDS,
@@ -85,7 +86,10 @@ def extraction(answer: object, memory: Memory) -> Extraction:
 
 
 def classification(answer: object, memory: Memory, candidates: Sequence[Candidate]) -> Classification:
-    """Check that every node is a candidate or one that a mention founds, and every link joins two of these."""
+    """Check that every node is a candidate or one that a mention founds, and every link joins two of these.
+
+    What the gates do not let be joined comes back apart.
+    """
     found = _expect(answer, Classification)
     known = {candidate.node.id for candidate in candidates}
     for resolution in _each(found.resolutions, Resolution, "resolutions"):
@@ -100,7 +104,7 @@ def classification(answer: object, memory: Memory, candidates: Sequence[Candidat
         for node in (link.source, link.target):
             if node not in known:
                 raise PluginError(f"linked an unknown node {node!r} by {link.relation!r}")
-    return found
+    return gates.kept(memory, found, candidates)
 
 
 def routing(answer: object, agents: Sequence[AgentContext]) -> Routing:

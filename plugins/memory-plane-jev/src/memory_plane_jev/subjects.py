@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from memory_plane.gates import same_digits
 from memory_plane.types import Candidate, Claim, Extraction, Memory, Mention, Node, new_node_id
 from memory_plane.vocabulary.catalogue import types
 
@@ -62,7 +63,7 @@ class Subject:
         fitting = (
             one
             for one in self.candidates
-            if one.node.id not in own and one.node.type in self.types and _digits(one.node.name) == _digits(self.key[0])
+            if one.node.id not in own and one.node.type in self.types and same_digits(self.first, one.node)
         )
         order = sorted(fitting, key=lambda one: (not one.taken, -one.name_score, -one.shared_neighbours))
         nodes = {one.node.id: one.node for one in order}
@@ -154,7 +155,3 @@ def _mentions(found: Extraction) -> Iterator[Mention]:
     yield from dict.fromkeys(
         (*found.mentions, *(end for claim in found.claims for end in (claim.subject, claim.object)))
     )
-
-
-def _digits(name: str) -> str:
-    return "".join(char if char.isdigit() else " " for char in name).strip()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 
+from memory_plane.gates import GUESS, GUESSED, same_digits, same_kind
 from memory_plane.spellings import SLIP
 from memory_plane.types import (
     EPOCH,
@@ -25,10 +26,6 @@ from memory_plane.types import (
 from memory_plane.vocabulary.meanings import former
 from memory_plane_local.tables import words
 
-_TECHNICAL = frozenset({"Tool", "Language", "Project"})
-_GROUPS = frozenset({"Organization", "Team"})
-_GUESSED = frozenset({"Person", "Project", "Concept"})
-_GUESS = 0.7  # the confidence of a name of which nothing but its place in the sentence is known
 _VAGUE = frozenset({"RELATED_TO", "ASSOCIATED_WITH", "CONNECTED_TO", "INVOLVES", "MENTIONS"})
 _RECENT = timedelta(days=30)
 _LATELY = timedelta(days=1)
@@ -109,7 +106,7 @@ def _probability(memory: Memory, candidate: Candidate, *, alone: bool) -> float:
     """The probability that mention and node are the same thing: 0 when type or digits forbid it."""
     mention, node = candidate.mention, candidate.node
     gate, exact = _type_gate(mention, node), candidate.name_score > 0.99
-    if not gate or (not exact and _digits(mention.text) != _digits(node.name)):
+    if not gate or (not exact and not same_digits(mention, node)):
         return 0.0
     evidence = (
         _WITNESS * min(candidate.shared_neighbours, 2)
@@ -180,23 +177,15 @@ def _writer(mention: Mention) -> bool:
 
 
 def _type_gate(mention: Mention, node: Node) -> float:
-    ours, theirs = mention.type, node.type
-    if ours == theirs:
+    if mention.type == node.type:
         return 1.0
-    if mention.confidence <= _GUESS and {ours, theirs} <= _GUESSED:
-        return _GUESSED_TYPE
-    for family in (_TECHNICAL, _GROUPS):
-        if ours in family and theirs in family:
-            return _OTHER_TYPE
-    return _OTHER_TYPE if "Concept" in (ours, theirs) and "Person" not in (ours, theirs) else 0.0
+    if not same_kind(mention, node):
+        return 0.0
+    return _GUESSED_TYPE if mention.confidence <= GUESS and {mention.type, node.type} <= GUESSED else _OTHER_TYPE
 
 
 def _plain(name: str) -> str:
     return " ".join(name.casefold().removeprefix("the ").split())
-
-
-def _digits(name: str) -> str:
-    return "".join(char if char.isdigit() else " " for char in name).strip()
 
 
 def _is_recent(memory: Memory, candidate: Candidate) -> bool:
