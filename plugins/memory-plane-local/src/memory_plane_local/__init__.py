@@ -12,7 +12,6 @@ from pydantic import Field
 from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict, Zone
 from memory_plane.plugins import Plugin, hookimpl
 from memory_plane.types import AgentContext, Candidate, Classification, Extraction, Memory, Node, Routing, Vectors
-from memory_plane_local import attention, embedding, extraction, hashing, likeness, resolve
 
 __version__ = "0.1.0"
 __all__ = ["LocalPlugin", "LocalSettings"]
@@ -46,17 +45,23 @@ class LocalPlugin(Plugin):
     @hookimpl(trylast=True)
     def extract(self, memory: Memory, found: Extraction) -> Extraction | None:
         """Find names, claims and open items."""
+        from memory_plane_local import extraction
+
         known = {mention.text.lower(): mention.type for mention in found.mentions}
         return extraction.extract(memory, known, self.settings.zone)
 
     @hookimpl(trylast=True)
     def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification | None:
         """Join mentions to nodes (noul) and make edges of claims (choice)."""
+        from memory_plane_local import resolve
+
         return resolve.classify(memory, found, candidates, self.settings.join_threshold)
 
     @hookimpl(trylast=True)
     def route(self, memory: Memory, nodes: Sequence[Node], agents: Sequence[AgentContext]) -> Routing | None:
         """Score every agent's attention."""
+        from memory_plane_local import attention, likeness
+
         if self.settings.embedding == "meanings":
             return attention.route(memory, nodes, agents, likeness.meaning)
         return attention.route(memory, nodes, agents)
@@ -66,8 +71,12 @@ class LocalPlugin(Plugin):
         """Say what texts mean; the table is read when the first one is."""
         match self.settings.embedding:
             case "meanings":
+                from memory_plane_local import embedding
+
                 return embedding.embed(texts)
             case "letters":
+                from memory_plane_local import hashing
+
                 return hashing.embed(texts)
         return None
 
