@@ -117,6 +117,16 @@ def test_memory_from_before_other_spellings_is_to_be_rebuilt(make_plane: Callabl
     assert look(plane.settings)["database"].state == "ok"
 
 
+def test_links_that_cannot_both_hold_are_noted(make_plane: Callable[..., Plane]) -> None:
+    plane = make_plane("local")
+    plane.post("Ann Lee works at Acme.", agent="muse")
+    assert "graph" not in look(plane.settings)
+    plane.post("Ann Lee works at Evil Corp.", agent="muse", origin="external")
+    noted = look(plane.settings)["graph"]
+    assert noted.state == "note"
+    assert noted.detail.endswith("'Ann Lee WORKS_AT Evil Corp' beside 'Ann Lee WORKS_AT Acme'")
+
+
 def test_what_waits_too_long_and_what_is_dead_are_named(home: Path, operation: Callable[..., Operation]) -> None:
     outbox = Outbox(home)
     outbox.append(operation(text="long ago", created_at=datetime.now(UTC) - timedelta(hours=1)))

@@ -56,30 +56,43 @@ def fields_of(page: str, button: str) -> dict[str, str]:
 def test_pair_stands_side_by_side_with_its_evidence(memory: Plane, browser: TestClient) -> None:
     (pair,) = memory.reviews()
     page = browser.get("/review").text
-    assert counts(page) == ["1", "0", "0"]
+    assert counts(page) == ["1", "0", "0", "0"]
     for one in (pair.one, pair.other):
         assert f'href="/nodes/{one.id}"' in page
     assert "Alice Moreau email: alice@acme.example" in page
     assert "Alice Moreau WORKS_AT Globex" in page
 
 
+def test_links_that_cannot_both_hold_are_shown_and_one_is_retracted(memory: Plane, browser: TestClient) -> None:
+    told = memory.post("Alice Moreau works at Evil Corp.", agent="grok", origin="external").id
+    page = browser.get("/review").text
+    (one,) = memory.contradictions()
+    against = page.partition('id="against"')[2].partition("</ol>")[0]
+    assert against.index("Globex") < against.index("Evil Corp")
+    assert one.against.evidence == (told,)
+    fields = fields_of(against.partition("against it")[2], "Retract")
+    assert fields["target"] == told
+    browser.post("/change", data=fields)
+    assert memory.contradictions() == []
+
+
 def test_pair_is_joined_and_taken_apart_again(memory: Plane, browser: TestClient) -> None:
     (pair,) = memory.reviews()
     page = browser.post("/change", data=fields_of(browser.get("/review").text, "Join")).text
-    assert counts(page) == ["0", "0", "1"]
+    assert counts(page) == ["0", "0", "0", "1"]
     judged = page.partition('id="verdicts"')[2]
     assert re.findall(r'<a href="/nodes/[^"]+">([^<]+)</a>', judged) == ["Alice Moreau", "alice"]
     assert memory.nodes(pair.one.id) == memory.nodes(pair.other.id)
     page = browser.post("/change", data=fields_of(page, "Undo")).text
-    assert counts(page) == ["1", "0", "0"]
+    assert counts(page) == ["1", "0", "0", "0"]
     assert memory.nodes(pair.one.id) != memory.nodes(pair.other.id)
 
 
 def test_pair_is_kept_apart_and_asked_about_again_when_that_is_undone(memory: Plane, browser: TestClient) -> None:
     page = browser.post("/change", data=fields_of(browser.get("/review").text, "Keep apart")).text
-    assert counts(page) == ["0", "0", "1"]
+    assert counts(page) == ["0", "0", "0", "1"]
     assert "is not" in page
-    assert counts(browser.post("/change", data=fields_of(page, "Undo")).text) == ["1", "0", "0"]
+    assert counts(browser.post("/change", data=fields_of(page, "Undo")).text) == ["1", "0", "0", "0"]
 
 
 def test_what_is_put_off_goes_to_the_end_until_the_browser_is_closed(memory: Plane, browser: TestClient) -> None:
@@ -101,7 +114,7 @@ def test_what_is_put_off_goes_to_the_end_until_the_browser_is_closed(memory: Pla
 def test_held_words_are_released(memory: Plane, browser: TestClient) -> None:
     memory.post("Dana likes jazz", agent="muse", origin="external", held=True)
     page = browser.get("/review").text
-    assert counts(page) == ["1", "1", "0"]
+    assert counts(page) == ["1", "0", "1", "0"]
     assert "words of others" in page
     assert counts(browser.post("/change", data=fields_of(page, "Release")).text)[1] == "0"
     assert memory.recall("jazz").hits
@@ -126,7 +139,7 @@ def test_every_kind_of_verdict_is_listed_and_undone(memory: Plane, browser: Test
         memory.merge_nodes(node(memory, "Hooli").id, node(memory, "Acme").id, agent="user").id,
     ]
     page = browser.get("/review").text
-    assert counts(page)[2] == "4"
+    assert counts(page)[3] == "4"
     for said in ("Bobby", "is also called", "is not", "without", "into", "where 1 thought name"):
         assert said in page
     listed = re.findall(r'href="/memories/([^"]+)"', page.partition('id="verdicts"')[2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from sqlalchemy import Connection, or_, select, text
+from sqlalchemy import Connection, exists, or_, select, text
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -20,9 +20,13 @@ _edges = models.graph_edges
 _newest = select(_edges.c.key).order_by(_edges.c.known_since.desc()).limit(LATELY)
 _open = or_(_edges.c.closed_at.is_(None), _edges.c.opened_at > _edges.c.closed_at)
 _listed = text("SELECT value FROM json_each(:relations)").columns(value=_edges.c.relation.type)
+_rival = _edges.alias("rival")
+_has_rivals = exists().where(
+    _rival.c.source == _edges.c.source, _rival.c.relation.in_(_listed), _rival.c.target != _edges.c.target
+)
 _whose = Prepared(
     select(_edges.c.source)
-    .where(_edges.c.key.in_(_newest), _edges.c.relation.in_(_listed), _open)
+    .where(_edges.c.key.in_(_newest), _edges.c.relation.in_(_listed), _open, _has_rivals)
     .order_by(_edges.c.known_since.desc())
 )
 

@@ -15,7 +15,7 @@ from memory_plane.access import read_token, token_path
 from memory_plane.database import Database
 from memory_plane.errors import MemoryPlaneError
 from memory_plane.outbox import Outbox
-from memory_plane.recall import entities
+from memory_plane.recall import contradictions, entities
 from memory_plane.remote import Hub
 from memory_plane.setup import agents
 from memory_plane.setup.finding import Finding
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from memory_plane.plugins import PluginManager
     from memory_plane.settings import Settings
 
+SHOWN = 100
+"""How many links that stand against others are counted."""
 LONG = timedelta(minutes=5)
 """Something that has waited for longer does not move by itself."""
 
@@ -94,6 +96,7 @@ def _database(settings: Settings, *, through: bool) -> Iterator[Finding]:
             sound = "is sound, at" if through else "is at"
             yield Finding(what="database", state="ok", detail=f"{sound} revision {revision}")
         yield from _spellings(database)
+        yield from _contradictions(database)
         if _is_elsewhere(settings.hub.url) and settings.sync.url is None:
             detail = f"what is written while {settings.hub.url} is away stays in the database of this machine"
             remedy = "set sync.url and sync.token to that hub, or move memory.db away and have what is missed queued"
@@ -106,6 +109,18 @@ def _spellings(database: Database) -> Iterator[Finding]:
     if names:
         detail = f"is from before names were found by other spellings; {names[0]!r} is found by its own alone"
         yield Finding(what="database", state="note", detail=detail, remedy="memory-plane rebuild, once")
+
+
+def _contradictions(database: Database) -> Iterator[Finding]:
+    with database.reading() as connection:
+        found = contradictions.contradictions(connection, SHOWN)
+    if found:
+        pair = (found[0].against, found[0].stands)
+        against, stands = (f"{one.source.name} {one.relation} {one.target.name}" for one in pair)
+        many = f"{len(found)}{'+' if len(found) == SHOWN else ''}"
+        detail = f"{many} cannot hold beside what stands, the newest {against!r} beside {stands!r}"
+        remedy = "memory-plane graph contradictions, then retract what is wrong, or say what is over"
+        yield Finding(what="graph", state="note", detail=detail, remedy=remedy)
 
 
 def _is_elsewhere(url: str | None) -> bool:

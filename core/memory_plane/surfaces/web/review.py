@@ -1,4 +1,4 @@
-"""What a person is asked to judge: pairs that may be one, what was judged, and words of others that are held back."""
+"""What a person is asked to judge: pairs that may be one, links that cannot both hold, words of others held back."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from memory_plane.surfaces.web.acting import Given, id_in, shows
 from memory_plane.surfaces.web.frame import Frame, cookie, form
 from memory_plane.types import Node, Review
 
-PAIRS, VERDICTS, HELD = 20, 20, 40
-"""How many pairs, verdicts and held memories the page shows at a time."""
+PAIRS, AGAINST, VERDICTS, HELD = 20, 20, 20, 40
+"""How many pairs, contradictions, verdicts and held memories the page shows at a time."""
 LATER = "later"
 """The cookie that holds what was put off, until the browser is closed."""
 MOST_LATER = 60
@@ -42,15 +42,20 @@ def review(plane: Plane, frame: Frame) -> list[Route]:
 
 def _shown(plane: Plane, given: Given, later: Sequence[str]) -> dict[str, Any]:
     pairs = plane.reviews(limit=PAIRS + len(later) + 1)
+    against = plane.contradictions(limit=AGAINST + 1)
     held = plane.held(limit=HELD + 1)
     # Those that were put off come last, each kept in its place among the others.
     pairs.sort(key=lambda one: _mark(one.one.id, one.other.id) in later)
     with plane.database.reading() as connection:
-        said = records.memories(connection, [id for one in pairs[:PAIRS] for id in one.evidence])
+        ids = [id for one in pairs[:PAIRS] for id in one.evidence]
+        ids += [id for one in against[:AGAINST] for edge in (one.stands, one.against) for id in edge.evidence]
+        said = records.memories(connection, ids)
         verdicts = records.verdicts(connection, id_in(given, "before"), VERDICTS)
     return {
         "pairs": [(one, _join(one), _mark(one.one.id, one.other.id) in later) for one in pairs[:PAIRS]],
         "more_pairs": len(pairs) > PAIRS,
+        "against": against[:AGAINST],
+        "more_against": len(against) > AGAINST,
         "said": said,
         "verdicts": verdicts,
         "spoken_of": records.spoken_of,
