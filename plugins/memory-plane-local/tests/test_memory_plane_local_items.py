@@ -29,6 +29,31 @@ def items(text: str) -> list[Item]:
         ("Ravi committed to the FPGA benchmark.", "Ravi", None, "FPGA benchmark"),
         ("Peter promised Nina the contract draft.", "Peter", "Nina", "contract draft"),
         ("Bob needs to review the auth design by Monday.", "Bob", None, "review the auth design"),
+        ("We agreed to publish the episode on Sunday.", "me", None, "episode"),
+        ("I told Petra I'd bring the projector on Monday.", "me", "Petra", "projector"),
+        ("Owen assured Lydia he'd return the kayak.", "Owen", "Lydia", "return the kayak"),
+        ("I told the tenants that I would replace the boiler.", "me", "tenants", "replace the boiler"),
+        ("birgit promised the bank to hand in the accounts", "birgit", "bank", "accounts"),
+        ("Ling committed to Arno that the scaffolding comes down.", "Ling", "Arno", "scaffolding comes down"),
+        ("Tomas has until Friday to file the appeal.", "Tomas", None, "file the appeal"),
+        ("Ines is on the hook for the sound check.", "Ines", None, "sound check"),
+        ("Paolo is taking care of the catering.", "Paolo", None, "catering"),
+        ("Kenji is to hand in the thesis.", "Kenji", None, "thesis"),
+        ("Rosa will pay the deposit by Friday.", "Rosa", None, "pay the deposit"),
+        ("Rosa will have the report ready by Friday.", "Rosa", None, "report"),
+        ("I owe Sofia two concert tickets.", "me", "Sofia", "two concert tickets"),
+        ("We owe the printer the final artwork.", "me", "printer", "final artwork"),
+        ("gonna send jo the photos tonight", "me", "jo", "photos"),
+        ("I'll rerun the load test once it is green.", "me", None, "rerun the load test"),
+        ("I'll take the Monday shift.", "me", None, "take the Monday shift"),
+        ("I have to ship the amps to Lyon.", "me", None, "amps"),
+        ("Remind me on Monday to water the ficus.", "me", None, "water the ficus"),
+        ("pls don't forget the visa photos", "me", None, "the visa photos"),
+        ("The deadline for the ICML paper is January 28.", "me", None, "ICML paper"),
+        ("Tax return deadline: 31 May", "me", None, "Tax return"),
+        ("The deadline to submit the abstract is Friday.", "me", None, "abstract"),
+        ("The invoice is due on Friday.", "me", None, "invoice"),
+        ("The report has to be with Ann by Friday.", "me", "Ann", "report"),
     ],
 )
 def test_promise_is_a_commitment(text: str, owner: str, to: str | None, thing: str) -> None:
@@ -45,6 +70,21 @@ def test_promise_is_a_commitment(text: str, owner: str, to: str | None, thing: s
         "It will rain.",
         "I'll be out on Friday.",
         "Bob needs to rest.",
+        "If I have time I'll repaint the fence.",
+        "I never said I'd fix the roof.",
+        "He said he'd love the job.",
+        "She would have sent the file.",
+        "Hopefully Sam will send the scores.",
+        "I had promised Ute a cake, but she cancelled.",
+        "I promised Ute a cake but forgot.",
+        "Ines is responsible for the sound.",
+        "I'll take a nap.",
+        "The deadline was Friday.",
+        "We missed the deadline on Friday.",
+        "The baby is due in May.",
+        "He is due to arrive on Friday.",
+        "It must be Friday.",
+        "fix(api): retry on 502 so that uploads need to be sent once",
     ],
 )
 def test_what_binds_nobody_is_no_commitment(text: str) -> None:
@@ -54,6 +94,7 @@ def test_what_binds_nobody_is_no_commitment(text: str) -> None:
 def test_question_to_somebody_and_handover() -> None:
     assert [item.kind for item in items("Can you review PR #12?")] == ["question"]
     assert [item.kind for item in items("Why is Jenkins down again?")] == []
+    assert [item.to for item in items("Grok takes it from here.")] == ["Grok"]
     (handed,) = items("Handing over the invoice parser to @codex.")
     assert (handed.kind, handed.to) == ("handoff", "codex")
 

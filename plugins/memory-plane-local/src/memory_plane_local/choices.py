@@ -7,6 +7,7 @@ from typing import NamedTuple
 from memory_plane_local.clauses import Clause, Match, matches
 from memory_plane_local.drafts import polarity
 from memory_plane_local.elements import MARK, NAME, NOUN, WORD, Element
+from memory_plane_local.guards import FUTURE
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.subjects import opens, rates
@@ -46,7 +47,10 @@ def read_choice(reader: Reader, clause: Clause, at: int) -> bool:
         choices = [choice._replace(things=choice.things or leading) for choice in choices]
     if len(choices) < 2 and not any(choice.things for choice in choices):
         return False
-    polar = polarity(reader.flags(clause, element), state=False)
+    flags = reader.flags(clause, element)
+    if _headed(clause) and element.low in cues("choosing"):
+        flags &= ~FUTURE  # "Decision: we'll go with Stripe"
+    polar = polarity(flags, state=False)
     for choice in choices:
         for source in choice.things or subject:
             for tool in choice.tools:
@@ -102,7 +106,17 @@ def _purpose(reader: Reader, clause: Clause, at: int) -> tuple[list[Name], int]:
         names, after = target.names, at + 2
     if target.kind == WORD or not names or not all(_can_use(target, name) for name in names):
         return [], at + 2
-    return names, after
+    return [*names, *within], after + 2 * bool(within)
+
+
+def _within(elements: list[Element], at: int) -> list[Name]:
+    """The named thing of which a purpose is a part."""
+    inside = elements[at : at + 2]
+    told = len(inside) == 2 and inside[0].low in ("in", "on", "of", "inside") and inside[1].kind == NAME
+    return [name for name in inside[1].names if _can_use(inside[1], name)] if told else []
+    within = _within(elements, at + 2)  # "for payments in Orbit"
+    if within and not (target.kind == NOUN and target.definite):
+        return within, at + 4
 
 
 def _can_use(element: Element, name: Name) -> bool:

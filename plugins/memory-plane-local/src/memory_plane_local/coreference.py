@@ -18,9 +18,10 @@ _MEMORY = 12
 
 @dataclass(slots=True)
 class Discourse:
-    """What has been talked about; `writer` is None when nobody may be taken for "I"."""
+    """What has been talked about; `writer` is None when nobody may be taken for "I", `reader` is "you" in a letter."""
 
     writer: Name | None
+    reader: Name | None = None
     recent: list[Name] = field(default_factory=list)
     subject: tuple[Name, ...] = ()
     gender: dict[int, str] = field(default_factory=dict)

@@ -6,16 +6,18 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, tzinfo
 
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
+from memory_plane_local.agenda import Agenda
 from memory_plane_local.changes import read_change
 from memory_plane_local.choices import read_choice
 from memory_plane_local.clauses import Clause, doubt
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.dates import due_date
+from memory_plane_local.deadlines import read_deadline
 from memory_plane_local.drafts import Draft, Drafts
-from memory_plane_local.elements import NAME, NOUN, ROLE, VERB, elements
+from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, elements
 from memory_plane_local.frames import read_frames
 from memory_plane_local.guards import QUESTION, clause_flags, onward_flags
-from memory_plane_local.items import read_promise, read_request
+from memory_plane_local.items import read_bond, read_promise
 from memory_plane_local.letters import introduced, read_letter
 from memory_plane_local.likely import read_likely
 from memory_plane_local.lists import joined
@@ -23,6 +25,7 @@ from memory_plane_local.name import Name
 from memory_plane_local.name_guesses import guess
 from memory_plane_local.names import find_names
 from memory_plane_local.relations import Reader
+from memory_plane_local.requests import read_request
 from memory_plane_local.sentences import Sentence, sentences
 from memory_plane_local.speakers import labelled, quoted
 from memory_plane_local.tasks import read_assignments, read_task
@@ -63,9 +66,10 @@ class _Text:
             if name is not None and not name.weak:
                 self._once(name)
         self.drafts = Drafts()
-        self.discourse = Discourse(self.writer)
+        self.discourse = Discourse(self.writer, self.letter.reader)
         self.speaker, self.heard = self.writer, 0
         self.reader = Reader(self.discourse, self.drafts, self._once)
+        self.agenda = Agenda(self.reader)
 
     def tokens(self, text: str) -> Sequence[Token]:
         """Return the tokens of what is said, without the head of a letter."""
@@ -82,15 +86,17 @@ class _Text:
         for element in clause.elements:
             element.names = [self._once(name) for name in element.names]
         self._listen(clause)
-        task = read_task(self.reader, clause, self.written)
-        for item in (task,) if task else read_assignments(self.reader, clause, self.written):
+        listed = self.agenda.read(clause)
+        task = listed.item if listed else read_task(self.reader, clause) or read_deadline(self.reader, clause)
+        tasked = listed is not None or task is not None
+        for item in (task,) if tasked else read_assignments(self.reader, clause):
             self._item(item)
         for at in range(len(clause.elements)):
             self._element(clause, at, tasked=task is not None)
         self.reader.finish(clause)
         read_likely(self.reader, clause)
-        if clause.elements:
-            self._item(read_request(clause, sentence.question, self.written))
+        if clause.elements and listed is None:
+            self._item(read_request(clause, sentence.question))
         if clause.main:
             self.discourse.subject = tuple(clause.main)
 
@@ -106,7 +112,9 @@ class _Text:
             if not (read_choice(self.reader, clause, at) or read_change(self.reader, clause, at)):
                 self.reader.verb(clause, at)
             if not tasked:
-                self._item(read_promise(self.reader, clause, at, self.written))
+                self._item(read_promise(self.reader, clause, at))
+        elif element.kind in (NAME, PRONOUN) and not tasked:
+            self._item(read_bond(self.reader, clause, at))
         elif element.kind == ROLE:
             read_role(self.reader, clause, at)
 

@@ -183,7 +183,7 @@ class _Group:
 
     def _main(self, low: str, at: int) -> bool:
         """A verb form that can follow what was read so far."""
-        entry = forms().get(low) or self._catenative(low) or self._deed(low)
+        entry = forms().get(low) or self._catenative(low) or self._deed(low, at)
         if entry is None or (low == "'s" and not self._is_be(at)):
             return False
         lemma, kinds = entry
@@ -207,10 +207,13 @@ class _Group:
             return low, frozenset({form, PARTICIPLE} if form == PAST else {form})
         return None
 
-    def _deed(self, low: str) -> tuple[str, frozenset[str]] | None:
-        """What somebody will do, by a verb that no relation has: "I'll book the venue"."""
-        ahead = self.flags & FUTURE and not self.lemma
-        return (low, frozenset({BASE})) if ahead and low in words("deeds.txt") else None
+    def _deed(self, low: str, at: int) -> tuple[str, frozenset[str]] | None:
+        """What somebody will do, by a verb that no relation has: "I'll book the venue", "he would return it"."""
+        if self.lemma or not self.flags & (FUTURE | HYPOTHETICAL) or not low.isalpha() or low in words("function.txt"):
+            return None
+        after = self._low(at + 1)
+        acts = low in words("deeds.txt") or after in cues("article") or after in cues("owner")
+        return (low, frozenset({BASE})) if acts else None
 
     def _fitting(self, kinds: frozenset[str]) -> str:
         """The inflection of the next verb that grammar allows here, "" for none."""

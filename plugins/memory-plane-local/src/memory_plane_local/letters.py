@@ -19,6 +19,20 @@ _HEAD = re.compile(
 _PERSON = ("Person",)
 _USER = "user"
 """What the person whose memory it is goes by where an owner is named."""
+_CALLED = r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?(?P<{}>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){{0,2}})"
+_GREETING = re.compile(
+    r"\s*(?:Hi|Hello|Hey|Dear|Good (?:morning|afternoon|evening)),? (?!All|Team|Everyone|Folks|There)"
+    + _CALLED.format("to")
+    + r"\s*(?:[,!:–—-]|\n)"
+)
+_SIGNED = re.compile(
+    r"\n\s*(?:(?i:All the best|Best(?: wishes)?|(?:(?:Best|Kind|Warm) )?regards|Cheers|(?:Many )?thanks|Thank you|Love"
+    r"|(?:Yours )?sincerely|Yours(?: truly| faithfully)?|Take care|(?:Talk|Speak) soon)[,.!]?\s+[-–—]*\s*|[-–—]+\s*)"
+    + _CALLED.format("by")
+    + r"\s*$"
+)
+_FOOT = 120
+"""How far from its end a letter is signed."""
 _INTRODUCED = re.compile(
     r"(?:^|[,.!:;\n]\s*|\b(?:hey|hi|please|and)\s+)meet\s+"
     r"|\b(?:introduc(?:e|ing)|connect(?:ing)?)\s+you\s+(?:to|with)\s+",
@@ -44,13 +58,23 @@ def read_letter(memory: Memory) -> Letter:
     """Return who sent a message to whom; a text that is none was written by its author."""
     head = _HEAD.match(memory.text) if memory.origin != "agent" else None
     if head is None:
-        return Letter(writer=_author(memory))
+        return _signed(memory)
     if head["by"] and memory.origin == "external":
         reader = None if "“" in head[0] else me()
         return Letter(head.end(), _named(memory, head, "by"), reader)
     if memory.origin == "external":
         return Letter(head.end())
     return Letter(head.end(), me(), _named(memory, head, "to") if head["to"] else None)
+
+
+def _signed(memory: Memory) -> Letter:
+    """Return whose letter a text without a head is by its greeting and its end: "Hi Rob, … Best, Alice"."""
+    writer = _author(memory)
+    greeting = _GREETING.match(memory.text)
+    foot = _SIGNED.search(memory.text, max(0, len(memory.text) - _FOOT)) if "\n" in memory.text else None
+    if foot is not None and memory.owner is None:
+        writer = _named(memory, foot, "by")
+    return Letter(writer=writer, reader=_named(memory, greeting, "to") if greeting else None)
 
 
 def introduced(letter: Letter, text: str, names: list[Name]) -> tuple[Name, int] | None:

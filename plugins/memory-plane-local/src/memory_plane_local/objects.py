@@ -33,7 +33,8 @@ def objects(discourse: Discourse, once: Once, clause: Clause, at: int, *, any_ph
     if element.kind == PRONOUN and clause.sentence.tokens[element.begin].low not in _SUBJECTS:
         names, factor = discourse.resolve(element.low)
         return names, at + 1, factor
-    if element.kind == WORD and element.low.isalpha() and len(element.low) > 2 and not is_common(element.low):
+    named = not is_common(element.low) or (any_phrase and element.low in cues("department"))
+    if element.kind == WORD and element.low.isalpha() and len(element.low) > 2 and named:
         return [once(_phrase(clause, element, element))], at + 1, 0.9
     return [], at, 0.0
 

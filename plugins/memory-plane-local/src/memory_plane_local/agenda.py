@@ -1,0 +1,213 @@
+"""Lists of what is to be done: lines under "TODO:" or "Action items", and boxes, each with its owner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from memory_plane.types import Item
+from memory_plane_local.clauses import Clause
+from memory_plane_local.dates import due_date
+from memory_plane_local.deals import act, bind
+from memory_plane_local.elements import NAME, PRONOUN, VERB
+from memory_plane_local.guards import HYPOTHETICAL
+from memory_plane_local.name import Name
+from memory_plane_local.relations import Reader
+from memory_plane_local.tables import cues, rows
+from memory_plane_local.tokens import Token
+
+_STRENGTH = 0.85
+_LONGEST = 40
+"""Tokens that an entry has at most: what is longer is prose."""
+_BOX = 3
+
+
+class Line(NamedTuple):
+    """A line of a list: what is to be done by it, None where it is done or says nothing."""
+
+    item: Item | None
+
+
+class _Owned(NamedTuple):
+    """Where what is to be done stands, and who is to do it, as far as it is said."""
+
+    begin: int
+    end: int
+    owner: Name | None
+
+
+class Agenda:
+    """The lists of a text, read line by line: whether one is open, and whether its lines have bullets."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._heard = 0
+        self._open = self._bulleted = self._numbered = False
+        self._empty = True
+
+    def read(self, clause: Clause) -> Line | None:
+        """Return what a line of a list says, None for all other sentences."""
+        tokens = clause.sentence.tokens
+        first, last = clause.span()
+        between = clause.sentence.text[self._heard : first]
+        numbered = self._numbered
+        begins = self._heard == 0 or "\n" in between or numbered
+        self._numbered = begins and all(token.low.isdecimal() for token in tokens)
+        if self._numbered or not begins:
+            self._heard = first if self._numbered else last
+            return None
+        blank, self._heard = between.count("\n") > 1, last
+        begin = next((at for at, token in enumerate(tokens) if not _is_bullet(token)), len(tokens))
+        boxed, ticked, begin = _box(tokens, begin)
+        if (end := heading(tokens)) and not boxed:
+            self._open, self._empty = end == len(tokens), True
+            return None
+        bullet = begin > 0 or numbered
+        if self._open and not self._goes_on(bullet, blank, tokens):
+            self._open = False
+        if ticked or (bullet and _ticked_behind(tokens)):
+            return Line(None)
+        if not (boxed or self._open) or clause.sentence.question:
+            return None
+        return self._entry(clause, begin, bullet=bullet)
+
+    def _goes_on(self, bullet: bool, blank: bool, tokens: Sequence[Token]) -> bool:
+        """Whether the open list goes on with this line."""
+        if self._empty:
+            self._bulleted, self._empty = bullet, False
+            return True
+        titled = tokens[0].low == "#" or (tokens[-1].low == ":" and not bullet)
+        return bullet if self._bulleted else not (blank or bullet or titled)
+
+    def _entry(self, clause: Clause, begin: int, *, bullet: bool) -> Line | None:
+        tokens = clause.sentence.tokens
+        owned = _owner(self._reader, clause, begin)
+        own = owned.owner or self._reader.discourse.writer
+        if owned.owner is None and (len(tokens) > _LONGEST or not _may_be_a_task(clause, begin)):
+            return None
+        if own is None or owned.begin >= owned.end or tokens[owned.begin].low in cues("no_task"):
+            return Line(None)
+        deal = act(self._reader, clause, owned.begin, owned.end)
+        clause.flags |= HYPOTHETICAL
+        return Line(bind(self._reader, [own], deal, _STRENGTH, due_date(tokens[owned.begin :], clause.written)))
+
+
+def heading(tokens: Sequence[Token]) -> int:
+    """Return the token after the heading of a list that a line begins with, 0 for none: "## Next steps:"."""
+    at = 0
+    while at < len(tokens) and tokens[at].low in ("#", "*", "_"):
+        at += 1
+    if at >= len(tokens) or tokens[at].low not in _headings():
+        return 0
+    for phrase in _headings()[tokens[at].low]:
+        end = at + len(phrase)
+        if tuple(token.low for token in tokens[at:end]) != phrase:
+            continue
+        marked = next((place for place in range(end, len(tokens)) if tokens[place].low == ":"), -1)
+        rest = [token.low for token in tokens[end:]]
+        if marked == len(tokens) - 1 or set(rest) <= set("*_:") or (rest[0] == "(" and rest[-1] in (")", ":")):
+            return len(tokens)
+    return 0
+
+
+@cache
+def _headings() -> dict[str, tuple[tuple[str, ...], ...]]:
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for (text,) in rows("headings.tsv"):
+        phrase = tuple(text.split())
+        found.setdefault(phrase[0], []).append(phrase)
+    return {first: tuple(sorted(phrases, key=len, reverse=True)) for first, phrases in found.items()}
+
+
+def _is_bullet(token: Token) -> bool:
+    return token.low in cues("bullet") or (token.low.isdecimal() and len(token.low) < _BOX) or token.low == ")"
+
+
+def _box(tokens: Sequence[Token], begin: int) -> tuple[bool, bool, int]:
+    """Whether a box stands at a token, whether it is ticked, and the token after it."""
+    lows = [token.low for token in tokens[begin : begin + _BOX]]
+    if lows[:1] == ["☐"] or lows[:2] == ["[", "]"]:
+        return True, False, begin + len("[]"[: 1 + (lows[0] == "[")])
+    if lows[:1] and (lows[0] in cues("ticked") or lows[:2] == ["~", "~"]):
+        return False, True, begin + 1
+    ticked = len(lows) == _BOX and lows[0] == "[" and lows[1] in ("x", "v", "✓", "✔") and lows[2] == "]"
+    return ticked, ticked, begin + _BOX * ticked
+
+
+def _ticked_behind(tokens: Sequence[Token]) -> bool:
+    """Whether a line ends in what says that it is done: "✅", "(done)", "– done"."""
+    lows = [token.low for token in tokens[-_BOX:]]
+    return (
+        lows[-1] in cues("ticked")
+        or (lows[-1] == ")" and lows[-2:-1] == ["done"])
+        or lows[1:] in (["–", "done"], ["-", "done"], [":", "done"])
+    )
+
+
+def _may_be_a_task(clause: Clause, begin: int) -> bool:
+    """Whether a line without an owner can be something to do: no sentence of its own ("Bob is away")."""
+    at = clause.element_at(begin)
+    ahead = clause.elements[at : at + 2]
+    if not ahead or ahead[0].kind == PRONOUN:
+        return False
+    tells = len(ahead) > 1 and ahead[0].kind != VERB and ahead[1].kind == VERB
+    return not (tells and (ahead[1].low == "be" or ahead[1].form in ("third", "past")))
+
+
+def _owner(reader: Reader, clause: Clause, begin: int) -> _Owned:
+    """Find who is to do what a line says: "@bob: …", "Bob – …", "Owner: Bob, …", "(Bob) …", "… (Bob)", "… @bob"."""
+    tokens = clause.sentence.tokens
+    end = len(tokens)
+    at = begin + 2 * (_low(tokens, begin) in cues("owned") and _low(tokens, begin + 1) == ":")
+    opened = _low(tokens, at) in ("(", "[")
+    name, after = _person(reader, clause, at + opened, sure=not opened)
+    marked = _low(tokens, begin) == "@" or at > begin
+    if name is not None and opened and _low(tokens, after) in (")", "]"):
+        return _Owned(after + 1 + (_low(tokens, after + 1) in cues("owner_then")), end, name)
+    if name is not None and not opened and (marked or _low(tokens, after) in cues("owner_then")):
+        return _Owned(after + (_low(tokens, after) in cues("owner_then")), end, name)
+    for place in range(begin + 1, end):
+        name, after = _behind(reader, clause, place)
+        if name is not None:
+            while place - 1 > begin and _low(tokens, place - 1) in cues("owner_before"):
+                place -= 1
+            return _Owned(begin, place, name)
+    return _Owned(begin, end, None)
+
+
+def _behind(reader: Reader, clause: Clause, at: int) -> tuple[Name | None, int]:
+    """Who is named behind a task as the one to do it, by a mark at `at`."""
+    tokens = clause.sentence.tokens
+    low = _low(tokens, at)
+    if low == "@":
+        return _person(reader, clause, at)
+    if low in cues("owned") and _low(tokens, at + 1) == ":":
+        return _person(reader, clause, at + 2)
+    name, after = (
+        _person(reader, clause, at + 1, sure=low != "(") if low in ("(", "[", "->", "→", "–", "—") else (None, 0)
+    )
+    closed = _low(tokens, after) in (")", "]", ",", "") if name is not None else False
+    return (name, after) if closed else (None, 0)
+
+
+def _person(reader: Reader, clause: Clause, at: int, *, sure: bool = True) -> tuple[Name | None, int]:
+    """The person or agent at a token, and the token after; a person by guess counts unless it must be `sure`."""
+    tokens = clause.sentence.tokens
+    called = _low(tokens, at) == "@"
+    at += called
+    place = clause.element_at(at)
+    element = clause.elements[place] if place < len(clause.elements) else None
+    if element is not None and element.kind == NAME and element.begin == at:
+        kinds = element.names[0].options[:1]
+        guessed = not sure and not kinds and element.names[0].guess == "Person"
+        if called or guessed or kinds in (("Person",), ("Agent",)):
+            return element.names[0], element.end
+    if called and at < len(tokens) and tokens[at].shape != "mark":
+        token = tokens[at]
+        return reader.once(Name(token.text, token.start, token.end, ("Person",), _STRENGTH, span=(at, at + 1))), at + 1
+    return None, at
+
+
+def _low(tokens: Sequence[Token], at: int) -> str:
+    return tokens[at].low if 0 <= at < len(tokens) else ""

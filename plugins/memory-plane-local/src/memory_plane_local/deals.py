@@ -1,0 +1,182 @@
+"""What somebody is to do, and for whom: "send Rob the deck" is the deck for Rob, "call the bank" is all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import pairwise
+from typing import NamedTuple
+
+from memory_plane.types import Item
+from memory_plane_local.clauses import Clause
+from memory_plane_local.dates import find_days
+from memory_plane_local.drafts import Draft
+from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
+from memory_plane_local.name import Name
+from memory_plane_local.relations import Reader
+from memory_plane_local.tables import cues, words
+from memory_plane_local.tokens import Token
+
+_SOMEBODY = (("Person",), ("Agent",), ())
+_REACH = 12
+"""Elements after a thing in which "to" names who gets it."""
+
+
+class Deal(NamedTuple):
+    """What is to be done, None when it is nothing that can be told, and for whom."""
+
+    thing: Name | None
+    to: Name | None = None
+
+
+def bind(reader: Reader, owners: Sequence[Name], deal: Deal, strength: float, due: datetime | None) -> Item | None:
+    """Draft that somebody is to do something, and return it as an open item; None for nothing that can be told."""
+    what = deal.thing
+    if what is None:
+        return None
+    for owner in owners:
+        reader.drafts.add(Draft(owner, "COMMITTED_TO", what, "positive", what.start, what.end, strength))
+    to = deal.to.text if deal.to else None
+    return Item(kind="commitment", owner=owners[0].text, to=to, object=what.text, due_at=due)
+
+
+def act(reader: Reader, clause: Clause, begin: int, end: int | None = None) -> Deal:
+    """Return what is to be done by the words from token `begin` on, at most to `end`; the first of them is its verb."""
+    tokens = clause.sentence.tokens
+    end = min(task_end(tokens, begin, clause.written), len(tokens) if end is None else end)
+    deal = given(reader, clause, begin)
+    if deal.thing is not None and deal.thing.span[1] <= end:
+        return deal
+    return Deal(undertaking(clause, begin, end) if end > begin else None, deal.to)
+
+
+def given(reader: Reader, clause: Clause, verb: int) -> Deal:
+    """Return what the verb at a token gives, and who gets it; of other verbs whom it is done to at most."""
+    at = clause.element_at(verb + 1)
+    elements = clause.elements
+    if at < len(elements) and elements[at].begin == verb + 1 and elements[at].low in cues("particle"):
+        at += 1
+    low = clause.sentence.tokens[verb].low
+    if low not in words("giving.txt"):
+        return Deal(None, addressee(clause, at))
+    deal = thing(reader, clause, at)
+    return Deal(None) if low in cues("writing") and deal.to is None else deal  # "email the referee"
+
+
+def thing(reader: Reader, clause: Clause, at: int, to: Name | None = None) -> Deal:
+    """Return the thing at an element, past the one who gets it; in a letter that is its reader."""
+    receiver, at = _receiver(reader, clause, at)
+    to = to or receiver or addressee(clause, at)
+    elements = clause.elements
+    first = _counted(elements, at)
+    if first < len(elements) and (elements[first].kind in (NAME, NOUN) or first > at):
+        begin = elements[at].begin if first > at else elements[first].begin
+        end = _noun_end(clause, first)
+        while end - 1 > begin and clause.sentence.tokens[end - 1].low in cues("fraction"):  # "have the report ready"
+            end -= 1
+        return Deal(undertaking(clause, begin, end), to or reader.discourse.reader)
+    return Deal(None, to)
+
+
+def _receiver(reader: Reader, clause: Clause, at: int) -> tuple[Name | None, int]:
+    """Who gets something, before the thing itself: "promised Hugo the budget", "send you two tickets"."""
+    elements = clause.elements
+    what = _counted(elements, at + 1)
+    if what >= len(elements) or not (elements[what].kind in (NAME, NOUN) or what > at + 1):
+        return None, at
+    one, owned = elements[at], elements[what].determined or elements[what].owner != "" or what > at + 1
+    if one.kind == PRONOUN:
+        return next(iter(reader.discourse.resolve(one.low)[0]), None), at + 1
+    if one.low == "you":
+        return reader.discourse.reader, at + 1
+    if one.kind == NAME:
+        kind = one.names[0].options[:1]
+        return (one.names[0], at + 1) if kind in (("Person",), ("Agent",)) or (not kind and owned) else (None, at)
+    if one.kind == ROLE and owned:
+        return undertaking(clause, one.begin, one.end), at + 1
+    if one.kind == NOUN and owned and one.end - one.begin == 1 and elements[what].begin <= one.end + 1:
+        return one.names[0], at + 1
+    return None, at
+
+
+def _counted(elements: Sequence[Element], at: int) -> int:
+    """The element after a number of things."""
+    while at < len(elements) and (elements[at].low in cues("count") or elements[at].low.isdecimal()):
+        at += 1
+    return at
+
+
+def _noun_end(clause: Clause, at: int) -> int:
+    """The token after the thing at an element, with the words that go on with it: "the migration test"."""
+    elements, end = clause.elements, clause.elements[at].end
+    for place in range(at + 1, len(elements)):
+        element = elements[place]
+        after = elements[place + 1] if place + 1 < len(elements) else None
+        acts = element.kind == VERB and (
+            not element.bare or element.form != "base" or (after is not None and after.kind in (NAME, NOUN, PRONOUN))
+        )
+        if element.begin != end or acts or element.kind in (MARK, PRONOUN, NAME) or _plain(element):
+            break
+        end = element.end
+    return end
+
+
+def _plain(element: Element) -> bool:
+    """Whether a word cannot be part of a thing's name."""
+    low = element.low
+    listed = low in words("function.txt") or low in words("calendar.txt")
+    return element.kind == WORD and (listed or low in cues("stop") or low in cues("soon"))
+
+
+def addressee(clause: Clause, at: int) -> Name | None:
+    """Return the person after "to" that follows the thing: "send the deck to Rob"."""
+    for before, element in pairwise(clause.elements[at : at + _REACH]):
+        if before.low == "to" and element.kind == NAME:
+            name = element.names[0]
+            return name if name.options[:1] in _SOMEBODY and name.type != "Place" else None
+    return None
+
+
+def past(clause: Clause, at: int, said: Sequence[str]) -> int:
+    """Return the token after words that stand at a token, "~" for a day among them; -1 where others stand there."""
+    tokens = clause.sentence.tokens
+    for word in said:
+        while at < len(tokens) and tokens[at].low in cues("still"):
+            at += 1
+        if word == "~":
+            at += at < len(tokens) and tokens[at].low in cues("day_before")
+            day = next(find_days(tokens[at:], clause.written), None) if at < len(tokens) else None
+            if day is None or day.start != tokens[at].start:
+                return -1
+            at = next((place for place in range(at, len(tokens)) if tokens[place].start >= day.end), len(tokens))
+        elif at < len(tokens) and tokens[at].low == word:
+            at += 1
+        else:
+            return -1
+    return at
+
+
+def task_end(tokens: Sequence[Token], begin: int, written: datetime) -> int:
+    """Return the token where what is to be done ends: at a mark, a reason, a condition or the time for it."""
+    end = next((at for at in range(begin, len(tokens)) if _closes(tokens[at])), len(tokens))
+    for day in find_days(tokens[begin:end], written):
+        if day.before in cues("of_day"):
+            continue
+        at = next(at for at in range(begin, end) if tokens[at].end > day.start)
+        while at > begin and tokens[at - 1].low in cues("day_before"):
+            at -= 1
+        return at
+    while end > begin and tokens[end - 1].low in cues("soon"):
+        end -= 1
+    return end
+
+
+def _closes(token: Token) -> bool:
+    return token.low in cues("reason") or (token.shape == "mark" and token.low not in cues("inside_task"))
+
+
+def undertaking(clause: Clause, begin: int, end: int) -> Name:
+    """Return what stands between two tokens as something to be done."""
+    first, last = clause.sentence.tokens[begin], clause.sentence.tokens[end - 1]
+    text = clause.sentence.text[first.start : last.end]
+    return Name(text, first.start, last.end, ("Commitment",), 0.85, weak=True, span=(begin, end))

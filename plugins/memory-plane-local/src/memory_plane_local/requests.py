@@ -1,0 +1,127 @@
+"""What somebody is asked to do, and what is handed over to somebody."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise, product
+from typing import NamedTuple
+
+from memory_plane.types import Item
+from memory_plane_local.clauses import Clause
+from memory_plane_local.dates import due_date
+from memory_plane_local.deals import past
+from memory_plane_local.elements import MARK, NAME, PRONOUN, VERB, Element
+from memory_plane_local.guards import PAST_TENSE
+from memory_plane_local.tables import cues, rows
+
+_REACH = 10
+"""Words at the beginning of a sentence in which somebody is told that it is their turn."""
+
+
+def read_request(clause: Clause, asked: bool) -> Item | None:
+    """Return a question that somebody is asked to act on, or work handed to somebody; small talk is neither."""
+    tokens = clause.sentence.tokens
+    to = _vocative(clause)
+    text = clause.sentence.text[tokens[0].start : tokens[-1].end]
+    if asked:
+        due = due_date(tokens, clause.written)
+        return Item(kind="question", owner=None, to=to, object=text + "?", due_at=due) if _requests(clause) else None
+    receiver = _handed(clause)
+    if receiver is None and to and len(tokens) > 3 and (tokens[0].low == "@" or _asked(clause)):
+        receiver = to
+    return Item(kind="handoff", owner=None, to=receiver, object=text) if receiver else None
+
+
+def _asked(clause: Clause) -> bool:
+    """Whether somebody spoken to is asked for something right away: "Codex, please fix the test"."""
+    behind = clause.elements[1].end
+    return clause.sentence.tokens[behind].low == "please" if behind < len(clause.sentence.tokens) else False
+
+
+def _requests(clause: Clause) -> bool:
+    """Whether a question wants something done or decided: "can you …", "does anyone …", "should we …", "@muse …"."""
+    lows = [token.low for token in clause.sentence.tokens]
+    if lows[0] == "@" or (clause.elements[0].kind == NAME and clause.elements[0].names[0].options[:1] == ("Agent",)):
+        return len(lows) > 3
+    for at, low in enumerate(lows[:6]):
+        rest = lows[at + 1 : at + 3]
+        if low in ("can", "could", "would", "will") and rest[:1] == ["you"]:
+            return len(rest) > 1 and rest[1] not in ("believe", "imagine", "see", "guess", "say", "like", "prefer")
+        if (low in ("can", "could", "does", "has") and rest[:1] in (["anyone"], ["anybody"], ["someone"])) or (
+            low == "should" and rest[:1] in (["i"], ["we"])
+        ):
+            return True
+    return False
+
+
+def _vocative(clause: Clause) -> str | None:
+    """Who is spoken to: "@muse …", "Muse, can you …"."""
+    elements = clause.elements
+    if len(elements) > 1 and elements[0].low == "@" and clause.sentence.tokens[0].low == "@":
+        return clause.sentence.tokens[elements[1].begin].text if elements[1].kind != NAME else elements[1].names[0].text
+    if len(elements) > 2 and elements[0].kind == NAME and elements[1].low in (",", ":"):
+        name = elements[0].names[0]
+        return name.text if name.options[:1] in (("Person",), ("Agent",)) else None
+    return None
+
+
+def _handed(clause: Clause) -> str | None:
+    """Who takes over: "handing this over to Muse", "passing it to Grok", "over to you, Codex"."""
+    for at, element in enumerate(clause.elements):
+        if clause.flags or element.kind != VERB or element.low not in cues("parting") or element.flags & ~PAST_TENSE:
+            continue
+        said = at == 0 or clause.elements[at - 1].kind in (PRONOUN, MARK) or not element.flags
+        if said and (name := _taker(clause, at)):
+            return name
+    return _called_on(clause)
+
+
+def _taker(clause: Clause, at: int) -> str | None:
+    """Who gets what the verb at `at` hands on; what is passed to people is work only if it is passed on."""
+    verb = clause.elements[at]
+    chunk = [other for other in clause.elements[at + 1 : at + 11] if other.low != "@"]
+    on = any(token.low in cues("onward") for token in clause.sentence.tokens[verb.end :])
+    for place, (before, after) in enumerate(pairwise(chunk), 2):
+        if before.low == "to" and after.kind == NAME and not _owns(chunk[place : place + 1]):
+            kind = after.names[0].options[:1]
+            return after.names[0].text if kind == ("Agent",) or (on and kind in ((), ("Person",))) else None
+    return None
+
+
+def _called_on(clause: Clause) -> str | None:
+    """Who is told that it is their turn: "over to you, Grok", "Grok, your turn"."""
+    elements = clause.elements
+    for at, token in enumerate(clause.sentence.tokens[:_REACH]):
+        for turn in _turns().get(token.low, ()):
+            end = past(clause, at, turn.words) if not (turn.first and at) else -1
+            if end < 0 or clause.flags:
+                continue
+            after = clause.element_at(end)
+            near = [*elements[after : after + 2], *elements[:1]]
+            return next((one.names[0].text for one in near if one.kind == NAME and _somebody(one)), None)
+    return None
+
+
+class _Turn(NamedTuple):
+    """Words that tell somebody that it is their turn; `first` = at the beginning of a sentence alone."""
+
+    words: tuple[str, ...]
+    first: bool
+
+
+@cache
+def _turns() -> dict[str, tuple[_Turn, ...]]:
+    """The words by the first of them."""
+    found: dict[str, list[_Turn]] = {}
+    for text, *first in rows("turns.tsv"):
+        for choice in product(*(word.split("|") for word in text.split())):
+            found.setdefault(choice[0], []).append(_Turn(choice, bool(first)))
+    return {first: tuple(turns) for first, turns in found.items()}
+
+
+def _owns(after: list[Element]) -> bool:
+    return bool(after) and after[0].low in ("'s", "’s", "’", "'")
+
+
+def _somebody(element: Element) -> bool:
+    return element.names[0].options[:1] in (("Person",), ("Agent",))

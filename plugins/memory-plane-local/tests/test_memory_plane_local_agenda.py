@@ -1,0 +1,91 @@
+"""Lists of what is to be done: which lines are open items, whose, and until when."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory_plane.types import Memory
+from memory_plane_local.extraction import extract
+
+MONDAY = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+def listed(text: str) -> list[tuple[str | None, str, str]]:
+    memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=MONDAY, origin="user")
+    found = extract(memory).items
+    return [(item.owner, item.object, str(item.due_at.date()) if item.due_at else "") for item in found]
+
+
+@pytest.mark.parametrize(
+    "heading", ["TODO:", "## Next steps", "Action items for Monday:", "**Follow-ups**", "Tasks (web)"]
+)
+@pytest.mark.parametrize("bullet", ["- ", "* ", "• ", "1. ", "2) ", "[ ] ", "- [ ] ", "☐ "])
+def test_line_below_a_heading_is_an_item(heading: str, bullet: str) -> None:
+    assert listed(f"{heading}\n{bullet}water the ficus by Friday") == [("me", "water the ficus", "2026-12-04")]
+
+
+@pytest.mark.parametrize(
+    ("line", "item"),
+    [
+        ("@zed: update the register by Fri", ("zed", "update the register", "2026-12-04")),
+        ("Carla: update the register", ("Carla", "update the register", "")),
+        ("Carla – update the register, due 12/3", ("Carla", "update the register", "2026-12-03")),
+        ("Carla -> update the register", ("Carla", "update the register", "")),
+        ("Carla to update the register", ("Carla", "update the register", "")),
+        ("Carla will update the register", ("Carla", "update the register", "")),
+        ("(Carla) update the register", ("Carla", "update the register", "")),
+        ("[Carla] update the register [2026-12-02]", ("Carla", "update the register", "2026-12-02")),
+        ("Owner: Carla – update the register", ("Carla", "update the register", "")),
+        ("update the register (Carla)", ("Carla", "update the register", "")),
+        ("update the register @zed by Friday", ("zed", "update the register", "2026-12-04")),
+        ("update the register – Carla", ("Carla", "update the register", "")),
+        ("update the register, owner: Carla", ("Carla", "update the register", "")),
+        ("update the register (Stripe)", ("me", "update the register (Stripe)", "")),
+        ("send the plan to Ruth", ("me", "plan", "")),
+    ],
+)
+def test_line_names_its_owner_and_its_day(line: str, item: tuple[str, str, str]) -> None:
+    assert listed(f"Action items\n- {line}") == [item]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[x] feed the cat",
+        "[X] I'll feed the cat",
+        "✅ feed the cat",
+        "feed the cat ✔",
+        "feed the cat (done)",
+        "~~feed the cat~~",
+    ],
+)
+def test_what_is_ticked_is_done(line: str) -> None:
+    assert listed(f"TODO:\n- {line}\n- mop the floor") == [("me", "mop the floor", "")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Groceries\n- two lemons",
+        "TODO:\n- none",
+        "TODO:\n- is the boiler ours?",
+        "TODO:\nThe parser is slow.",
+        "TODO:\n- We met on Monday",
+        "Next steps are unclear.",
+        "Merge branch 'todo-list' into main",
+    ],
+)
+def test_what_only_looks_like_a_list_has_no_items(text: str) -> None:
+    assert listed(text) == []
+
+
+def test_list_ends_with_its_bullets() -> None:
+    text = "TODO:\n- feed the cat\n\nLunch was good.\n- two lemons"
+    assert [thing for _, thing, _ in listed(text)] == ["feed the cat"]
+
+
+def test_speaker_is_whose_a_promise_in_minutes_is() -> None:
+    text = "Bob: I'll draft the appeal by Monday.\nAna: I can't make it.\nBob: and I'll tell the clerk."
+    assert listed(text) == [("Bob", "appeal", "2026-11-30"), ("Bob", "tell the clerk", "")]
