@@ -59,6 +59,12 @@ def read_choice(reader: Reader, clause: Clause, at: int) -> bool:
     return True
 
 
+def _headed(clause: Clause) -> bool:
+    """Whether a sentence is headed as a decision."""
+    lows = [token.low for token in clause.sentence.tokens[:2]]
+    return len(lows) == 2 and lows[0] in cues("decision") and lows[1] in (":", "-", "–", "—")
+
+
 def uses_of_things() -> Row:
     """Return the row of what is used for any thing, which is told by a decision, and no state."""
     row = phrases()["use"][-1].row
@@ -101,6 +107,9 @@ def _purpose(reader: Reader, clause: Clause, at: int) -> tuple[list[Name], int]:
     target = elements[at + 1]
     if target.kind not in (NAME, NOUN, WORD):
         return [], at
+    within = _within(elements, at + 2)  # "for payments in Orbit"
+    if within and not (target.kind == NOUN and target.definite):
+        return within, at + 4
     names, after, _ = reader.objects(clause, at + 1)
     if not names and target.kind == NAME:  # "Quill's config parsing" is a matter of Quill's
         names, after = target.names, at + 2
@@ -114,9 +123,6 @@ def _within(elements: list[Element], at: int) -> list[Name]:
     inside = elements[at : at + 2]
     told = len(inside) == 2 and inside[0].low in ("in", "on", "of", "inside") and inside[1].kind == NAME
     return [name for name in inside[1].names if _can_use(inside[1], name)] if told else []
-    within = _within(elements, at + 2)  # "for payments in Orbit"
-    if within and not (target.kind == NOUN and target.definite):
-        return within, at + 4
 
 
 def _can_use(element: Element, name: Name) -> bool:

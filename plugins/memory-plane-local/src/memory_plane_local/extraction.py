@@ -92,7 +92,7 @@ class _Text:
         for item in (task,) if tasked else read_assignments(self.reader, clause):
             self._item(item)
         for at in range(len(clause.elements)):
-            self._element(clause, at, tasked=task is not None)
+            self._element(clause, at, tasked=tasked)
         self.reader.finish(clause)
         read_likely(self.reader, clause)
         if clause.elements and listed is None:
