@@ -123,7 +123,7 @@ def test_several_are_all_named_and_no_other(plane: Plane, question: str, names: 
         "Who knows Go and leads the Data team?",
         "Who works at Lumina in Tokyo?",
         "Who doesn't work at Lumina?",
-        "Why is Comet blocked?",
+        "Why is Tom happy?",
         "What is the capital of France?",
         "What is Tom's favourite colour?",
         "Who works at Lumina or Hexatron?",
@@ -146,7 +146,7 @@ def test_what_is_not_known_or_not_understood_is_not_answered(plane: Plane, quest
 
 def test_not_understood_is_told_from_not_known(plane: Plane) -> None:
     assert plane.ask("Who works at Hooli?").understood
-    assert not plane.ask("Why is Comet blocked?").understood
+    assert not plane.ask("Why is Tom happy?").understood
 
 
 @pytest.fixture
@@ -243,7 +243,7 @@ def test_kept_promises_are_told_and_not_open(empty: Plane) -> None:
     (item,) = empty.items()
     empty.resolve(item.id, agent="notes")
     assert "done" in empty.ask("What did I promise Dana?").text
-    assert empty.ask("What is open?").text == UNKNOWN
+    assert empty.ask("What is open?").text == "Nothing is open."
 
 
 def test_retracted_forgotten_and_held_memories_answer_nothing(empty: Plane) -> None:

@@ -18,15 +18,18 @@ import statistics
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memory_plane.ask import ask
 from memory_plane.plane import Plane
 from memory_plane.settings import Settings
+from memory_plane.types import Answer
 
 
 class Case(NamedTuple):
-    """One question, the memories that it is asked of, and what its answer must have and must not."""
+    """One question, the memories that it is asked of, what its answer must have and must not, and when all that is."""
 
     group: str
     memories: Sequence[str | Mapping[str, Any]]
@@ -34,17 +37,19 @@ class Case(NamedTuple):
     must: Sequence[str]
     must_not: Sequence[str]
     unknown: bool
+    now: datetime | None = None
 
 
 def cases(path: Path) -> Iterator[Case]:
     """Yield the questions of a file: each with texts of its own, or many of one world."""
     held = json.loads(path.read_text("utf-8"))
+    now = datetime.fromisoformat(held["now"]) if "now" in held else None
     for one in held.get("questions", ()):
-        yield Case(one["group"], one["texts"], one["question"], one["must"], one["must_not"], unknown=False)
+        yield Case(one["group"], one["texts"], one["question"], one["must"], one["must_not"], False, now)
     for world in held.get("worlds", ()):
         for one in world["questions"]:
             wanted = one.get("must", ()), one.get("must_not", ()), one.get("unknown", False)
-            yield Case(f"{world['part']}: {world['name']}", world["memories"], one["question"], *wanted)
+            yield Case(f"{world['part']}: {world['name']}", world["memories"], one["question"], *wanted, now)
 
 
 def verdict(case: Case, text: str, known: bool) -> str:
@@ -71,7 +76,7 @@ def planes(found: Sequence[Case], scratch: Path) -> Iterator[tuple[Case, Plane]]
             shutil.copytree(scratch / "empty", home)
             known[key] = _open(home)
             for memory in case.memories:
-                _write(known[key], memory)
+                _write(known[key], memory, case.now)
         yield case, known[key]
     for plane in known.values():
         plane.close()
@@ -81,12 +86,18 @@ def _open(home: Path) -> Plane:
     return Plane(Settings.load(home=home, plugins={"enabled": ["local"]}, timezone="UTC", synchronous="normal"))
 
 
-def _write(plane: Plane, memory: str | Mapping[str, Any]) -> None:
+def _write(plane: Plane, memory: str | Mapping[str, Any], at: datetime | None) -> None:
     if isinstance(memory, str):
-        plane.post(memory, agent="notes", origin="user")
+        plane.post(memory, agent="notes", origin="user", created_at=at)
     else:
-        given = dict(memory)
+        given = {"created_at": at, **memory}
         getattr(plane, given.pop("op"))(**given)
+
+
+def _ask(plane: Plane, case: Case) -> Answer:
+    """Ask at the time of the file, which words such as "Friday" depend on."""
+    with plane.database.reading() as connection:
+        return ask(connection, case.question, case.now or datetime.now(UTC), UTC)
 
 
 def table(found: Sequence[Case], *, failures: bool) -> None:
@@ -94,7 +105,7 @@ def table(found: Sequence[Case], *, failures: bool) -> None:
     counts: dict[str, dict[str, int]] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for case, plane in planes(found, Path(scratch)):
-            answer = plane.ask(case.question)
+            answer = _ask(plane, case)
             judged = verdict(case, answer.text, answer.known)
             row = counts.setdefault(case.group, {"right": 0, "wrong": 0, "open": 0})
             row[judged] += 1

@@ -9,19 +9,20 @@ from itertools import islice
 
 from sqlalchemy import Connection
 
-from memory_plane.ask import wording
+from memory_plane.ask import diary, wording
 from memory_plane.ask.answering import Answering
 from memory_plane.ask.forms import fact_of, forms
 from memory_plane.ask.grammar import Phrases
 from memory_plane.ask.naming import Names, Naming
-from memory_plane.ask.questions import Form, Named
+from memory_plane.ask.questions import Form, Named, relations
+from memory_plane.ask.reading import Reader
 from memory_plane.ask.times import Clock, Period
 from memory_plane.ask.words import LONGEST, Word, asked, words
 from memory_plane.recall import knowledge
 from memory_plane.types import Answer
 
 __all__ = ["ask"]
-_READINGS = 8
+_READINGS = 16
 """How many readings of a question are tried."""
 
 Reading = tuple[Form, Period | None]
@@ -48,19 +49,22 @@ def ask(
     found = naming.split(found)
     moment = as_of or now
     clock = Clock(moment, zone, ahead=any(word.low == "due" for word in found))
-    exact, nothing = naming.exact(found), None
+    if found[0].low == "why" and (reason := _by_words(connection, found, as_of, frozenset())) is not None:
+        return reason
+    exact, nothing, asking = naming.exact(found), None, frozenset[str]()
     for more in (dict, partial(naming.near, found), partial(naming.unknown, found)):
         names = _merged(exact, more())
-        readings = list(islice(_readings(connection, found, names, clock), _READINGS))
+        readings = list(dict.fromkeys(islice(_readings(connection, found, names, clock), _READINGS)))
         for form, period in readings:
+            asking |= relations(form)
             answer = _answering(connection, clock, period, as_of, least).answer(form)
-            if answer is not None and answer.findings:
+            if answer is not None and answer.findings and not answer.text.startswith(diary.NOT_YET):
                 return _saying_how(answer, names)
             nothing = nothing or answer
         if readings:
             break
     fact = _by_key(connection, found, clock, as_of)
-    return fact or nothing or wording.unknown(understood=bool(readings))
+    return fact or _by_words(connection, found, as_of, asking) or nothing or wording.unknown(understood=bool(readings))
 
 
 def _answering(
@@ -92,6 +96,18 @@ def _by_key(connection: Connection, found: Sequence[Word], clock: Clock, as_of: 
         asking = fact_of(_phrases(connection, found, {}, kept[begin:end]))
         if asking is not None and (period is None or period.kind == "as_of"):
             return _answering(connection, clock, period, as_of, 0.0).answer(asking)
+    return None
+
+
+def _by_words(
+    connection: Connection, found: Sequence[Word], as_of: datetime | None, relations: frozenset[str]
+) -> Answer | None:
+    """Answer by what memories say in the question's own words."""
+    reader = Reader(connection, as_of, relations)
+    for openers in (True, False):
+        told = reader.told([found[at].low for at in asked(found, frozenset(), openers=openers)])
+        if told:
+            return diary.told(told)
     return None
 
 

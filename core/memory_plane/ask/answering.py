@@ -18,12 +18,15 @@ from memory_plane.ask.questions import (
     FactOf,
     Form,
     Items,
+    Kinds,
     Named,
     Sought,
     Term,
     When,
     Whether,
     Which,
+    Workers,
+    relations,
 )
 from memory_plane.ask.solving import ROLE, Found, Solver, is_former
 from memory_plane.ask.times import Period
@@ -34,8 +37,9 @@ from memory_plane.recall.holding import Then
 from memory_plane.recall.knowledge import Tie
 from memory_plane.recall.paths import trail
 from memory_plane.types import EPOCH, Answer, Edge, Fact, Finding, Node
-from memory_plane.vocabulary.meanings import backwards, is_office, keys_of
+from memory_plane.vocabulary.meanings import Way, backwards, is_office, keys_of
 
+WORKERS: Kinds = frozenset({"Person", "Agent", "Team", "Organization"})
 _PAIRS = 4
 """How many nodes of one name are tried at each end of a path."""
 _ABOUT, _ALL = 8, 16
@@ -78,6 +82,8 @@ class Answering:
                 return self._fact(form.options)
             case Items():
                 return diary.items(self._diary, form, self._names(form.owner), self._names(form.to))
+            case Workers():
+                return self._workers(form)
             case Doings():
                 return diary.doings(self._diary, form, self._keys(form.subject), self._keys(form.about))
             case Changes():
@@ -95,13 +101,19 @@ class Answering:
     def _solver(self) -> Solver:
         return Solver(self.connection, self.at, self.known, self.period, self.least)
 
+    def _workers(self, form: Workers) -> Answer | None:
+        names = [form.words] if form.thing is None else self._names(form.thing) or []
+        way = ((Way("WORKING_ON", forward=True),),)
+        found = None if form.thing is None else self._which(Which(Sought(WORKERS, (Condition(way, form.thing),))))
+        return diary.workers(self._diary, found, names) if self.period is None else found
+
     # --- which, how many -----------------------------------------------------------------------------------------
 
     def _which(self, form: Which) -> Answer | None:
         groups = [(named, self._solver.term(sought)) for named, sought in _apart(form.sought)]
         groups = [(named, found) for named, found in groups if found]
         if not groups:
-            return self._known_by_fact(form.sought)
+            return self._known_by_fact(form.sought) or self._none_is(form.sought)
         if form.count:
             found = {key for _, one in groups for key in one}
             more = "at least " if len(found) >= knowledge.MOST else ""
@@ -111,6 +123,12 @@ class Answering:
             slugs = self._slugs([named for named, _ in groups if named is not None])
             texts = [f"{slug}: {text}" for slug, text in zip(slugs, texts, strict=True)]
         return answer("; ".join(dict.fromkeys(texts)), self._findings([found for _, found in groups]))
+
+    def _none_is(self, sought: Sought) -> Answer | None:
+        """Say that nothing is blocked, where that is asked of all things."""
+        if [one.other for one in sought.conditions] != [None] or "BLOCKED_BY" not in relations(sought):
+            return None
+        return answer("Nothing is blocked.", ())
 
     def _told(self, found: Found, sought: Sought) -> str:
         """Return the names of what was found; titles as people say them."""

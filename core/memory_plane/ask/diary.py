@@ -10,12 +10,17 @@ from sqlalchemy import Connection
 
 from memory_plane.ask import wording
 from memory_plane.ask.questions import Doings, Items
+from memory_plane.ask.reading import Told
+from memory_plane.ask.sentences import bases, spellings
 from memory_plane.ask.times import Period
 from memory_plane.ask.wording import answer, day, finding, listed, owed, plainly
 from memory_plane.recall import doings as store
-from memory_plane.recall import state
+from memory_plane.recall import passages, state
+from memory_plane.recall.stopwords import STOP_WORDS
 from memory_plane.types import EPOCH, Answer, Fact, Finding, OpenItem, Thought
 
+NOT_YET = "Not yet"
+"""How it is said that a promise is open; what somebody says to have done counts before that."""
 LINES = 10
 """How many entries an answer of several lines has."""
 _SHOWN = 100
@@ -25,8 +30,9 @@ _NAMED = 100
 _LATELY = timedelta(days=1)
 _INSTANT = timedelta(microseconds=1)
 _GIVING = frozenset({"send", "give", "deliver", "bring", "hand", "share", "provide", "submit", "finish", "get", "do"})
-_IDLE = _GIVING | frozenset(
-    {"the", "a", "an", "to", "by", "of", "for", "me", "my", "him", "her", "them", "something", "i", "s"}
+_IDLE = frozenset().union(*map(bases, _GIVING)) | frozenset(
+    {"the", "a", "an", "to", "by", "of", "for", "me", "my", "our", "him", "her", "them", "us", "it", "i", "we", "s"}
+    | {"something", "anything", "yet", "already", "in"}
 )
 
 
@@ -64,7 +70,7 @@ class Diary:
 def items(diary: Diary, asked: Items, owners: list[str] | None, to: list[str] | None) -> Answer | None:
     """Answer from promises and open items; `owners` and `to` are how the people asked for are called."""
     found = _items(diary, asked, owners, to)
-    fuller = {} if found else _fuller(diary, [*(owners or ()), *(to or ())])
+    fuller = {} if found and found.findings else _fuller(diary, [*(owners or ()), *(to or ())])
     if not fuller:
         return found
     people = ([fuller.get(name.casefold(), name) for name in names] if names else names for names in (owners, to))
@@ -75,7 +81,7 @@ def items(diary: Diary, asked: Items, owners: list[str] | None, to: list[str] | 
 
 def _fuller(diary: Diary, names: Iterable[str]) -> dict[str, str]:
     """Return whom a first name alone means among the people of items; where several are called so, nobody."""
-    people = {name.casefold(): store.fuller(diary.connection, name) for name in names}
+    people = {name.casefold(): store.fuller(diary.connection, name) for name in names if name != "me"}
     return {name: found[0] for name, found in people.items() if len({one.casefold() for one in found}) == 1}
 
 
@@ -88,14 +94,19 @@ def _items(diary: Diary, asked: Items, owners: list[str] | None, to: list[str] |
     if to is not None:
         wanted["addressee"] = _spelt(to)
     limit = store.MOST if asked.thing or (diary.period and not asked.due) else _SHOWN
-    due = _due(diary, asked)
-    found = [
-        item
-        for item in store.items(diary.connection, limit, due, diary.known, **wanted)
-        if _is_asked(diary, item, asked, owners)
-    ]
-    text = _worded(diary, found, asked) if found else ""
+    among = _rows_about(diary, asked.thing) if asked.thing else None
+    rows = store.items(diary.connection, limit, _due(diary, asked), diary.known, among, **wanted)
+    found = [item for item in rows if _is_asked(diary, item, asked, owners)]
+    text = _worded(diary, found, asked) if found else _none_is(asked)
     return answer(text, (_item_finding(item) for item in found[: wording.SHOWN])) if text else None
+
+
+def _none_is(asked: Items) -> str:
+    """Say that there is no such open item; of what was ever promised and not written down nothing is known."""
+    if not asked.still_open or asked.want != "all":
+        return ""
+    what = f"No {asked.kinds[0]}" if asked.kinds else "Nothing"
+    return f"{what} is {asked.due if asked.due == 'overdue' else 'due' if asked.due else 'open'}."
 
 
 def _spelt(names: list[str]) -> list[str]:
@@ -128,16 +139,21 @@ def _is_one(name: str | None, names: list[str] | None) -> bool:
     return names is None or (name or "").casefold() in {one.casefold() for one in _spelt(names)}
 
 
+def _rows_about(diary: Diary, thing: str) -> list[int]:
+    """Return the rows of memories that hold all words that say something of a thing."""
+    telling = [spellings(word) for word in _words(thing) if not bases(word) & _IDLE]
+    return passages.rows(diary.connection, telling, store.MOST)
+
+
 def _is_about(text: str, thing: str) -> bool:
-    """Whether every word that says something of `thing` stands in the text of an item."""
-    said = {_stem(word) for word in text.casefold().replace("'", " ").split()}
-    asked = {_stem(word) for word in thing.casefold().replace("'", " ").split()} - _IDLE
-    return bool(asked) and asked <= said
+    """Whether every word that says something of `thing` stands in a text, in whatever form."""
+    said = frozenset[str]().union(*map(bases, _words(text)))
+    asked = [found for word in _words(thing) if not (found := bases(word)) & _IDLE]
+    return bool(asked) and all(found & said for found in asked)
 
 
-def _stem(word: str) -> str:
-    word = word.strip('.,;:!?"()')
-    return word if len(word) < 5 else word.removesuffix("ing").removesuffix("s")
+def _words(text: str) -> list[str]:
+    return [word.strip('.,;:!?"()') for word in text.casefold().replace("'", " ").replace("’", " ").split()]
 
 
 def _worded(diary: Diary, found: Sequence[OpenItem], asked: Items) -> str:
@@ -150,10 +166,21 @@ def _worded(diary: Diary, found: Sequence[OpenItem], asked: Items) -> str:
             return listed([day(item.due_at, diary.zone) for item in found if item.due_at])
         case "whether":
             return f"Yes: {_things(diary, found)}"
+        case "done":
+            return _kept(diary, found[0])
+        case "late":
+            late = [item for item in found if item.due_at is not None and item.due_at < diary.now]
+            return f"{'Yes' if late else 'No'}: {_things(diary, late or found)}"
         case "thing":
             return _things(diary, found)
     lines = [_line(diary, item) for item in found[:LINES]]
     return "\n".join(lines) + (f"\nand {len(found) - LINES} more" if len(found) > LINES else "")
+
+
+def _kept(diary: Diary, item: OpenItem) -> str:
+    """Say whether what was promised was done."""
+    said = {"open": NOT_YET, "dropped": "No"}.get(item.status, "Yes")
+    return f"{said}: {_thing(diary, item)}"
 
 
 def _things(diary: Diary, found: Sequence[OpenItem]) -> str:
@@ -181,6 +208,13 @@ def _item_finding(item: OpenItem) -> Finding:
 # --- doings ------------------------------------------------------------------------------------------------------
 
 
+def told(found: Sequence[Told]) -> Answer:
+    """Answer by what memories say in so many words."""
+    texts = [plainly(one.text, wording.LINE, one.thought.origin) for one in found]
+    whether = [text for text in texts if text in ("Yes", "No")]
+    return answer(listed(whether[:1] or texts), (_thought_finding(one.thought) for one in found))
+
+
 def doings(diary: Diary, asked: Doings, subject: list[int] | None, about: list[int] | None) -> Answer | None:
     """Answer what somebody did, said or decided, by what was noted of it."""
     begin, end = diary.span(EPOCH)
@@ -192,6 +226,8 @@ def doings(diary: Diary, asked: Doings, subject: list[int] | None, about: list[i
     else:
         limit = LINES if about is None else _NAMED
         found = store.said(diary.connection, begin, end, limit, agents=agents, kinds=asked.kinds)
+    if asked.words:
+        found = [one for one in _holding(diary, asked) if begin <= one.created_at < end]
     if asked.kinds:
         found = [one for one in found if one.kind in asked.kinds]
     if about is not None:
@@ -199,6 +235,31 @@ def doings(diary: Diary, asked: Doings, subject: list[int] | None, about: list[i
         found = [one for one in found if one.id in naming]
     lines = [_thought_line(diary, thought) for thought in found[:LINES]]
     return answer("\n".join(lines), map(_thought_finding, found[:LINES])) if lines else None
+
+
+def _holding(diary: Diary, asked: Doings) -> list[Thought]:
+    """Return what holds all words of the question that say something."""
+    words = [spellings(word) for word in _words(asked.words) if word not in STOP_WORDS]
+    kind = asked.kinds[0] if len(asked.kinds) == 1 else None
+    return [one for _, one in passages.said(diary.connection, words, LINES, kind=kind, known=diary.known)]
+
+
+def workers(diary: Diary, found: Answer | None, names: Sequence[str]) -> Answer | None:
+    """Add to whom the graph has at work on a thing of these names the agents whose focus names it, or who owes it."""
+    at_it = [one for one in _focuses(diary, None) if any(_is_about(one.focus, name) for name in names)]
+    texts, findings = [one.agent for one in at_it], [_focus_finding(one) for one in at_it]
+    if found is None and not at_it:
+        among = {row for name in names for row in _rows_about(diary, name)}
+        owed_ = [
+            item
+            for item in store.items(diary.connection, store.MOST, None, diary.known, among, status=["open"])
+            if item.owner and any(_is_about(item.text, name) for name in names)
+        ]
+        texts = [plainly(owed(item.owner), 60, item.origin) for item in owed_]
+        findings = [_item_finding(item) for item in owed_]
+    if found is not None:
+        texts, findings = [found.text, *texts], [*found.findings, *findings]
+    return answer(listed(texts), findings) if texts else None
 
 
 def _agents(diary: Diary, asked: Doings) -> set[str]:
@@ -212,12 +273,12 @@ def _naming(diary: Diary, nodes: Sequence[int]) -> list[Thought]:
     return store.named_in(diary.connection, nodes, _NAMED, diary.known)
 
 
-def _focuses(diary: Diary, agents: set[str]) -> list[store.Focus]:
+def _focuses(diary: Diary, agents: set[str] | None) -> list[store.Focus]:
     """Return what agents are at; of one that has told it anew since, nothing is known of the time before."""
     return [
         beat
         for beat in store.focuses(diary.connection)
-        if beat.agent in agents and (diary.known is None or beat.at <= diary.known)
+        if (agents is None or beat.agent in agents) and (diary.known is None or beat.at <= diary.known)
     ]
 
 

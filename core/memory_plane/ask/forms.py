@@ -25,14 +25,15 @@ from memory_plane.ask.questions import (
     When,
     Whether,
     Which,
+    Workers,
 )
 from memory_plane.ask.verbs import AUXILIARIES, BE, LOOSE
 from memory_plane.types import Kind
-from memory_plane.vocabulary.meanings import attributes
+from memory_plane.vocabulary.meanings import Way, attributes, including
 
 _WHO: Kinds = frozenset({"Person", "Agent", "Team", "Organization"})
 _PLACES: Kinds = frozenset({"Place", "Organization"})
-_WANTED: dict[str, Want] = {"owner": "owner", "all": "all", "to": "to", "whether": "whether"}
+_WANTED: dict[str, Want] = {"owner": "owner", "all": "all", "to": "to", "whether": "whether", "done": "done"}
 _KEY = 4
 """How many words the key of a fact has at most."""
 _ENDINGS: tuple[tuple[tuple[str, ...], Tense], ...] = (
@@ -61,9 +62,7 @@ def _in_past(phrases: Phrases, end: int, tense: Tense) -> Iterator[Form]:
 
 def _forms(phrases: Phrases) -> Iterator[Form]:
     for pattern, bound in matching(phrases):
-        form = _built(pattern, bound, phrases)
-        if form is not None:
-            yield form
+        yield from _built(pattern, bound, phrases)
     yield from _clauses(phrases)
 
 
@@ -155,15 +154,23 @@ def _in_tense(form: Form, tense: Tense) -> Form | None:
 # --- patterns ----------------------------------------------------------------------------------------------------
 
 
-def _built(pattern: Pattern, bound: Bound, phrases: Phrases) -> Form | None:
+def _built(pattern: Pattern, bound: Bound, phrases: Phrases) -> Iterator[Form]:
+    """Yield what a pattern asks; of several things that it can mean the likeliest first."""
+    if pattern.form == "has":
+        meant = attributes()[pattern.option,] if (pattern.option,) in attributes() else [bound["N"]]
+        yield from (Which(had(one, bound["A"]), count=pattern.option == "count") for one in meant)
+        return
+    form = _form(pattern, bound, phrases)
+    if form is not None:
+        yield form
+
+
+def _form(pattern: Pattern, bound: Bound, phrases: Phrases) -> Form | None:
     one: Any = bound.get("A")
     other, option = bound.get("B"), pattern.option
     match pattern.form:
         case "between" if other is not None:
             return Between(one, other, whether=option == "whether")
-        case "has":
-            attribute = attributes()[option,][0] if (option,) in attributes() else bound["N"]
-            return Which(had(attribute, one), count=option == "count")
         case "list" if option == "described":
             return Which(one) if isinstance(one, Sought) else None
         case "list" | "count":
@@ -179,7 +186,12 @@ def _built(pattern: Pattern, bound: Bound, phrases: Phrases) -> Form | None:
             return _promise(option, bound, phrases)
         case "doings":
             kinds = (option,) if option in get_args(Kind) else ()
-            return Doings(one, kinds, other, focus=option == "focus")
+            return Doings(one, kinds, other, focus=option == "focus", words=bound.get("T", ""))
+        case "workers":
+            return Workers(one, bound["T"] if one is None else getattr(one, "text", ""))
+        case "blocked":
+            blocked = Condition((including(Way("BLOCKED_BY", forward=True)),), None)
+            return Which(Sought(bound["K"].kinds if "K" in bound else ANY_KIND, (blocked,)))
         case "changes":
             return Changes(other)
     return None
@@ -188,6 +200,8 @@ def _built(pattern: Pattern, bound: Bound, phrases: Phrases) -> Form | None:
 def _due(option: str, bound: Bound) -> Items:
     if option == "when":
         return Items(owner=bound.get("A"), thing=bound["T"], want="due", still_open=False)
+    if option == "late":
+        return Items(owner=bound.get("A"), thing=bound["T"], want="late")
     items = Items(bound.get("I", ()), owner=bound.get("A"), whose="for", want="all", due="any")
     return replace(items, due="overdue") if option == "overdue" else items
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memory_plane.ask.questions import Condition, Kinds, Named, Sought, Tense, Term
-from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, Meaning, Verb, meanings, verbs
+from memory_plane.ask.questions import Condition, Kinds, Named, OfSort, Sought, Tense, Term
+from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, OWNERS, Meaning, Verb, meanings, verbs
 from memory_plane.recall.knowledge import Called
-from memory_plane.vocabulary.meanings import Attribute, Way, attributes, including, kinds, titles
+from memory_plane.vocabulary.meanings import Attribute, Way, attributes, including, kinds, sorts, titles
 from memory_plane.vocabulary.verbs import Row
 
 OVER = frozenset({"before", "previously", "formerly", "earlier", "once", "originally"})
 FORMER = frozenset({"former", "previous", "old", "ex", "past", "earlier", "last"})
-_WRITERS = frozenset({"i", "me", "myself"})
-_OWNERS = frozenset({"my"})
+_WRITERS = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
 _PERSONS: Kinds = frozenset({"Person", "Agent"})
+_TOOLS: Kinds = frozenset({"Tool", "Language", "Project"})
 _GROUPS = frozenset({"Person", "Agent", "Team"})
 _HELD_BY = frozenset({"of", "at", "for", "in", "on", "behind", "from"})
 
@@ -53,7 +53,7 @@ class Phrases:
             return
         if self.lows[at] in _WRITERS:
             yield from self._owned(self.writer, at + 1)
-        if self.lows[at] in _OWNERS:
+        if self.lows[at] in OWNERS:
             yield from self._attribute(self.writer, at + 1)
         for end, named in self.names.get(at, ()):
             yield from self._owned(named, end)
@@ -62,7 +62,7 @@ class Phrases:
 
     def skip(self, at: int) -> int:
         """Return the first word that is no article; one that begins a name stays."""
-        while at < len(self.lows) and self.lows[at] in ARTICLES - _OWNERS and at not in self.names:
+        while at < len(self.lows) and self.lows[at] in ARTICLES - OWNERS and at not in self.names:
             at += 1
         return at
 
@@ -137,15 +137,22 @@ class Phrases:
             words = tuple(self.lows[at : at + length])
             if len(words) == length and words in kinds():
                 yield kinds()[words], (), at + length
+            if len(words) == length and words in sorts():
+                sort = OfSort(sorts()[words], words[-1].removesuffix("s"))
+                yield _TOOLS, (Condition((), None, sort=sort),), at + length
             if len(words) == length and words in titles():
                 title = titles()[words]
                 ways = ((Way(f"{title.label}_OF" if title.office else "HAS_ROLE", forward=True),),)
                 holders = frozenset({"Person", "Agent"})
-                role = None if title.office else self._role(title.words)
+                role = None if title.office else self._role(words, title.words)
                 yield holders, (Condition(ways, role),), at + length
 
-    def _role(self, words: Sequence[str]) -> Named:
-        return Named(words[0], tuple(node for word in words for node in self.called(word) if node.type == "Role"))
+    def _role(self, words: Sequence[str], titles: Sequence[str]) -> Named:
+        """Return the roles of a title and of those that end with it: of an engineer those of a software engineer."""
+        asked = " ".join(words)
+        meant = [one for one in titles if asked in (one, f"{one}s")] or [asked]
+        meant += [one for one in titles if one.endswith(f" {meant[0]}")]
+        return Named(asked, tuple(node for word in meant for node in self.called(word) if node.type == "Role"))
 
     def things(self, at: int) -> Iterator[tuple[Sought, int]]:
         """Yield a kind of thing, with what is said of it."""

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from memory_plane.ask.grammar import Phrases
-from memory_plane.ask.verbs import ARTICLES
+from memory_plane.ask.verbs import ARTICLES, OWNERS
 from memory_plane.vocabulary.tables import rows
 
 SLOTS = frozenset("ABNKIT")
@@ -88,7 +88,7 @@ def _match(phrases: Phrases, atoms: Sequence[Atom], at: int, bound: Bound) -> It
 
 
 def _past_articles(phrases: Phrases, atom: frozenset[str], at: int) -> int:
-    while at < len(phrases.lows) and phrases.lows[at] in ARTICLES and phrases.lows[at] not in atom:
+    while at < len(phrases.lows) and phrases.lows[at] in ARTICLES - OWNERS and phrases.lows[at] not in atom:
         at += 1
     return at
 

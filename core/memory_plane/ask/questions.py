@@ -11,7 +11,7 @@ from memory_plane.vocabulary.meanings import Way
 
 Tense = Literal["now", "past", "over", "any"]
 """`past` is "did" and "was": what is over before what still holds; `over` is "before", "used to"."""
-Want = Literal["thing", "owner", "to", "due", "whether", "all"]
+Want = Literal["thing", "owner", "to", "due", "whether", "done", "late", "all"]
 Kinds = frozenset[str]
 ANY_KIND: Kinds = frozenset()
 
@@ -26,10 +26,19 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class OfSort:
+    """One of these by its name, folded, or what is called by the word where it is told of: a database."""
+
+    names: frozenset[str]
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """What is sought is joined to `other` (None = anything) along one of the ways, and is of one of the kinds.
 
-    `ways` are in groups: the first group that leads anywhere counts, since it is what the words say most plainly.
+    `ways` are in groups: the first group that leads anywhere counts, since it is what the words say most plainly. With
+    a `sort` there are no ways: it says what is sought and nothing of what it is joined to.
     """
 
     ways: tuple[tuple[Way, ...], ...]
@@ -37,6 +46,7 @@ class Condition:
     tense: Tense = "now"
     state: bool = True
     kinds: Kinds = ANY_KIND
+    sort: OfSort | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +113,8 @@ class About:
 class Items:
     """Open items, or promises whatever became of them; None = anybody's. `want` is what of them is asked for.
 
+    That is with `done` whether they were kept, with `late` whether they are overdue.
+
     `whose`: those that the owner owes; or has to see to (`by`), questions and handoffs to the owner included; or all
     that are addressed to the owner besides (`for`).
     """
@@ -119,12 +131,24 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Doings:
-    """What somebody did, said or decided, or what happened to something; with `focus`, what an agent is at now."""
+    """What somebody did, said or decided, or what happened to something; with `focus`, what an agent is at now.
+
+    `words` stand in what is asked for.
+    """
 
     subject: Term | None
     kinds: tuple[str, ...] = ()
     about: Term | None = None
     focus: bool = False
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Who is at something: by the graph, by the focus of agents and by who owes an open item that names it."""
+
+    thing: Term | None
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +165,24 @@ class FactOf:
     options: tuple[tuple[str, str], ...]
 
 
-Form = Which | Whether | When | Between | About | Items | Doings | Changes | FactOf
+Form = Which | Whether | When | Between | About | Items | Doings | Workers | Changes | FactOf
+
+
+def relations(part: Form | Condition | Term | None) -> frozenset[str]:
+    """Return the relations that a question asks for."""
+    match part:
+        case Condition():
+            own = {way.relation for group in part.ways for way in group}
+            return relations(part.other).union(own)
+        case Sought():
+            return frozenset[str]().union(*map(relations, part.conditions))
+        case Which():
+            return relations(part.sought)
+        case Whether():
+            return relations(part.subject).union(*map(relations, part.conditions))
+        case When():
+            return relations(part.subject) | relations(part.condition)
+    return frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import Connection
 
-from memory_plane.ask.questions import Condition, Kinds, Named, Sought, Term
+from memory_plane.ask.questions import Condition, Kinds, Named, OfSort, Sought, Term
 from memory_plane.ask.times import Period
 from memory_plane.recall import knowledge
 from memory_plane.recall.denials import Denial, denials
 from memory_plane.recall.knowledge import Tie, micros
+from memory_plane.store.names import folded
 from memory_plane.vocabulary.meanings import Way, former, is_office
 
 Found = dict[int, tuple[Tie, ...]]
@@ -53,7 +55,7 @@ class Solver:
 
     def sought(self, sought: Sought) -> Found:
         """Return the nodes of the kinds that fulfil every condition."""
-        if len(sought.conditions) == 1:
+        if len(sought.conditions) == 1 and sought.conditions[0].sort is None:
             one = sought.conditions[0]
             tries = (replace(sought, conditions=(replace(one, ways=(group,)),)) for group in one.ways)
             return next((found for found in map(self._all_of, tries) if found), {})
@@ -61,19 +63,40 @@ class Solver:
 
     def _all_of(self, sought: Sought) -> Found:
         found: Found | None = None
-        for condition in sought.conditions:
+        sorts = [one.sort for one in sought.conditions if one.sort is not None]
+        joined = [one for one in sought.conditions if one.sort is None]
+        if sorts and not joined:
+            found = self.term(Sought(sought.kinds))
+        for condition in joined:
             more = self.fulfilling(condition)
             found = more if found is None else {key: (*found[key], *more[key]) for key in found if key in more}
             if not found:
                 return {}
         if sought.but is not None and found:
             found = {key: ties for key, ties in found.items() if key not in self.term(sought.but)}
+        for sort in sorts:
+            found = self._of_sort(found or {}, sort)
         return self._of_kinds(found or {}, (sought.kinds, *(one.kinds for one in sought.conditions)))
 
     def _of_kinds(self, found: Found, wanted: Iterable[Kinds]) -> Found:
         """Return what is of all the kinds; an office at a company stands for the role."""
         asked = [kinds for kinds in wanted if kinds]
         return {key: ties for key, ties in found.items() if all(_is_of(key, ties, kinds) for kinds in asked)}
+
+    def _of_sort(self, found: Found, sort: OfSort) -> Found:
+        """Return what is of a sort by its name, or else what a memory that tells of it calls so."""
+        names = {key: node.name for key, node in knowledge.nodes(self.connection, found).items()}
+        known = {key: ties for key, ties in found.items() if folded(names[key]) in sort.names}
+        return known or {key: ties for key, ties in found.items() if self._is_called(names[key], sort.word, ties)}
+
+    def _is_called(self, name: str, word: str, ties: Sequence[Tie]) -> bool:
+        """Whether the word stands beside the name, or for what it is used, in a memory that an edge rests on."""
+        called = re.compile(
+            rf"\b{re.escape(name)} ({word}\b|(as|for) (\w+ ){{0,2}}{word}\b)|\b{word} (is )?{re.escape(name)}\b",
+            re.IGNORECASE,
+        )
+        texts = knowledge.told(self.connection, [tie.key for tie in ties], self.known)
+        return any(called.search(text) for text in texts)
 
     def fulfilling(self, condition: Condition, among: Collection[int] | None = None) -> Found:
         """Return the nodes that fulfil a condition, of whatever kind, or those of `among` that do."""

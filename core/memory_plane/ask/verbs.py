@@ -13,6 +13,7 @@ DO = frozenset({"do", "does", "did"})
 BE = frozenset({"is", "are", "am", "was", "were", "be", "been", "being", "'s"})
 HAVE = frozenset({"has", "have", "had"})
 AUXILIARIES = DO | BE | HAVE
+OWNERS = frozenset({"my", "our"})
 ARTICLES = frozenset({"the", "a", "an", "any", "some", "all", "every", "my", "our", "their", "his", "her", "its"})
 LOOSE = frozenset({"at", "in", "for", "on", "to", "with", "from", "by", "of"})
 """Prepositions that a question may leave out or put first: "where does she work", "at which company …"."""

@@ -8,7 +8,20 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, and_, bindparam, exists, func, or_, select, union_all
+from sqlalchemy import (
+    BindParameter,
+    Column,
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    or_,
+    select,
+    union,
+)
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -26,12 +39,14 @@ _facts, _edges = models.facts, models.graph_edges
 _begin, _end = (bindparam(name, type_=_thoughts.c.at.type) for name in ("begin", "end"))
 _thought = (_log.c.id, _thoughts.c.agent, _thoughts.c.kind, _log.c.text, _thoughts.c.at, _thoughts.c.origin)
 _marked = (_thoughts.c.project, _thoughts.c.pinned)
-_newest_items = select(_items.c.seq).order_by(_items.c.seq.desc()).limit(MOST)
+_behind = select(_items.c.seq).order_by(_items.c.seq.desc()).limit(1)
+_newest_items = _items.c.seq > func.coalesce(_behind.offset(MOST).scalar_subquery(), 0)
 _known = bindparam("known", type_=_thoughts.c.at.type)
 # What was told by a time stands before the last that was written by then, but for what came in late.
 _by_then = select(_thoughts.c.seq).where(_thoughts.c.at <= _known).order_by(_thoughts.c.at.desc()).limit(1)
-_items_by_then = (
-    select(_items.c.seq).where(_items.c.seq <= _by_then.scalar_subquery()).order_by(_items.c.seq.desc()).limit(MOST)
+_before_then = _items.c.seq <= _by_then.scalar_subquery()
+_items_by_then = and_(
+    _before_then, _items.c.seq > func.coalesce(_behind.where(_before_then).offset(MOST).scalar_subquery(), 0)
 )
 _later = models.operations.alias("later")
 _marked_later = exists().where(
@@ -116,6 +131,15 @@ _new_facts = Prepared(
 )
 
 
+def _longer(column: Column[str]) -> Select[Any]:
+    """Select the names in a column that go on after a beginning; the beginning of a name is no pattern."""
+    begins = func.substr(func.lower(column), 1, func.length(bindparam("beginning"))) == bindparam("beginning")
+    return select(column).where(_newest_items, begins)
+
+
+_fuller = union(*map(_longer, (_items.c.owner, _items.c.addressee))).limit(_FULLER)
+
+
 class Focus(NamedTuple):
     """What an agent said last that it is doing, when, and the id of the heartbeat."""
 
@@ -130,9 +154,10 @@ def items(
     limit: int,
     due: tuple[datetime, datetime] | None = None,
     known: datetime | None = None,
+    among: Collection[int] | None = None,
     **wanted: Collection[str],
 ) -> list[OpenItem]:
-    """Return items among the newest, those with a date first, or those `due` from one time to another.
+    """Return items among the newest or in some rows, with a date first, or those `due` from one time to another.
 
     `wanted` has what their owner, addressee, kind, status or `either` owner or addressee may be, in any case. With
     `known` they are as they were then, whatever became of them since.
@@ -141,10 +166,11 @@ def items(
     chosen = _an_item
     if due is not None:
         chosen = chosen.where(_items.c.due_at >= due[0], _items.c.due_at < due[1])
+    newest: ColumnElement[bool] = _newest_items if among is None else _items.c.seq.in_(among)
     if known is None:
-        rows = connection.execute(chosen.where(_items.c.seq.in_(_newest_items), *conditions), {"limit": limit})
+        rows = connection.execute(chosen.where(newest, *conditions), {"limit": limit})
         return [state.open_item(row) for row in rows]
-    told = or_(_items.c.seq.in_(_newest_items), _items.c.seq.in_(_items_by_then))
+    told = newest if among is not None else or_(newest, _items_by_then)
     chosen = chosen.where(told, _thoughts.c.at <= _known, or_(and_(*conditions), _marked_later))
     found = [
         _as_known(connection, state.open_item(row), known)
@@ -181,11 +207,8 @@ def _fits(item: OpenItem, name: str, values: Collection[str]) -> bool:
 
 def fuller(connection: Connection, name: str) -> list[str]:
     """Return how owners and addressees of the newest items are called whose names go on after this one."""
-    ends = [select(column.label("name"), _items.c.seq) for column in (_items.c.owner, _items.c.addressee)]
-    called = union_all(*ends).subquery()
-    longer = func.lower(called.c.name).startswith(f"{name.lower()} ", autoescape=True)
-    asked = select(called.c.name).distinct().where(called.c.seq.in_(_newest_items), longer)
-    return sorted(connection.scalars(asked.limit(_FULLER)))
+    given = {"beginning": f"{name.lower()} "}
+    return sorted(connection.scalars(_fuller, given))
 
 
 def _is_one(column: ColumnElement[str], values: Collection[str]) -> ColumnElement[bool]:

@@ -58,6 +58,18 @@ _of_relations = {
 }
 _of_offices = {name: _all_ties.where(place, _office_for, _known_by) for name, place in _PLACES.items()}
 _whole = select(_edges).where(_edges.c.key.in_(_keys))
+_evidence = models.graph_evidence
+_told_by = (
+    select(models.operations.c.text)
+    .join(_evidence, _evidence.c.seq == models.operations.c.seq)
+    .where(
+        _evidence.c.edge.in_(_keys),
+        _evidence.c.at <= bindparam("until", type_=_evidence.c.at.type),
+        models.operations.c.text.is_not(None),
+    )
+    .order_by(_evidence.c.at.desc())
+    .limit(graph.EVIDENCE)
+)
 _known = select(_aliases.c.name).where(_aliases.c.name.in_(bindparam("names", expanding=True))).distinct()
 _of_type = Prepared(
     select(_nodes.c.key, _nodes.c.type, _nodes.c.name)
@@ -189,6 +201,12 @@ def _told(connection: Connection, keys: Sequence[int], known: datetime | None) -
     """Return the rows of edges as they are, or as they were at a time of knowing."""
     rows = connection.execute(_whole, {"keys": list(keys)}).all() if keys else []
     return [row for one in rows if (row := holding.told(connection, one, known) if known else one) is not None]
+
+
+def told(connection: Connection, edges: Sequence[int], known: datetime | None = None) -> list[str]:
+    """Return the texts of the newest memories that say one of these edges, or of those that were `known` by a time."""
+    given = {"keys": list(edges), "until": known or holding.EVER}
+    return list(connection.execute(_told_by, given).scalars()) if edges else []
 
 
 def micros(moment: datetime) -> int:

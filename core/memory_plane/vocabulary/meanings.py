@@ -56,6 +56,16 @@ def kinds() -> dict[Words, frozenset[str]]:
 
 
 @cache
+def sorts() -> dict[Words, frozenset[str]]:
+    """Return the names, folded, of what people mean by a word such as "database"."""
+    return {
+        tuple(word.split("_")): frozenset(name.replace("_", " ") for name in names.split())
+        for words, names in rows("sorts.tsv")
+        for word in words.split()
+    }
+
+
+@cache
 def titles() -> dict[Words, Title]:
     """Return job titles by their words, plurals too."""
     found: dict[Words, Title] = {}

@@ -1,0 +1,239 @@
+"""Sentences of a memory as questions are compared with them: their words, verbs and the names that stand in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE, HAVE
+from memory_plane.ask.words import Word, words
+from memory_plane.recall.stems import stem
+from memory_plane.vocabulary.tables import rows
+from memory_plane.vocabulary.verbs import forms
+
+_WORDS = {kind: frozenset(word.replace("_", " ") for word in text.split()) for kind, text in rows("clauses.tsv")}
+PREPOSITIONS, PRONOUNS, WRITERS = _WORDS["preposition"], _WORDS["pronoun"], _WORDS["writer"]
+CAUSES = _WORDS["cause"]
+_END = re.compile(r"(?<=[.!?])[\"”’)]*\s+|\n+|(?<=;)\s+")
+_ABBREVIATED = re.compile(r"(?:\b(?:dr|prof|mr|mrs|ms|st|jr|sr|vs|no|approx|e\.g|i\.e)|\b[A-Z])\.\s*$", re.IGNORECASE)
+_BREAK = re.compile(r"[,:;()\[\]\"“”]|\s[–—-]+\s")
+_LONGEST = 7
+"""How many words a thing may be called by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a text: where it begins in that, its words, and before which of them a mark stands."""
+
+    text: str
+    start: int
+    words: tuple[Word, ...]
+    breaks: frozenset[int]
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the text."""
+        return self.start + len(self.text)
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        return self.text.rstrip().endswith("?")
+
+    def low(self, at: int) -> str:
+        """Return a word folded, "" beyond the ends."""
+        return self.words[at].low if 0 <= at < len(self.words) else ""
+
+    def said(self, begin: int, end: int) -> str:
+        """Return the words from one to another as they are written."""
+        return self.text[self.words[begin].start : self.words[end - 1].end] if begin < end else ""
+
+    def is_sure(self, begin: int, end: int) -> bool:
+        """Whether the words from one to another say what is so or was."""
+        said = range(max(begin, 0), end)
+        was = any(self.low(at) == "used" and self.low(at + 1) == "to" for at in said)
+        return not self.asks and not was and not any(self.low(at) in _WORDS["unsure"] for at in said)
+
+    def is_denied(self, begin: int, end: int) -> bool:
+        """Whether the words from one to another say that something is not so."""
+        return not self.asks and any(self.low(at) in _WORDS["negative"] for at in range(max(begin, 0), end))
+
+    def holds(self, at: int, lows: Sequence[str]) -> int | None:
+        """Return the word after these, which stand from a word on, articles aside; None where others do."""
+        for low in lows:
+            while at < len(self.words) and self.low(at) in ARTICLES and self.low(at) != low:
+                at += 1
+            if self.low(at) != low:
+                return None
+            at += 1
+        return at
+
+    def turns(self, at: int) -> bool:
+        """Whether another clause may begin at a word."""
+        return at in self.breaks or self.low(at) in _WORDS["turn"]
+
+    # --- things ------------------------------------------------------------------------------------------------------
+
+    def before(self, end: int) -> tuple[int, int] | None:
+        """Return the words that name a thing and end before a word: the subject of a verb that stands there."""
+        while end > 0 and self.low(end - 1) in _WORDS["adverb"]:
+            end -= 1
+        begin = end
+        while begin > 0 and begin not in self.breaks and self.low(begin - 1) not in _WORDS["turn"]:
+            begin -= 1
+        if begin > 1 and self.low(begin - 1) == "and" and begin not in self.breaks:  # "Ann and Bob"
+            other = self.before(begin - 1)
+            if other is not None and other[1] == begin - 1 and not any(map(_may_be_verb, self._lows(*other))):
+                begin = other[0]
+        while begin < end and self.low(begin) in _WORDS["adverb"]:
+            begin += 1
+        return (begin, end) if 0 < end - begin <= _LONGEST else None
+
+    def after(self, begin: int) -> tuple[int, int] | None:
+        """Return the words that name a thing and begin at a word: the object of a verb before it."""
+        while begin < len(self.words) and self.low(begin) in _WORDS["adverb"]:
+            begin += 1
+        end = begin
+        while end < len(self.words) and not (end > begin and end in self.breaks):
+            low = self.low(end)
+            if low == "and" and end > begin and _is_name(self.words[end - 1]) and self._names(end + 1):
+                end += 2
+                continue
+            if (
+                low in _WORDS["turn"]
+                or low in _WORDS["adverb"]
+                or low in AUXILIARIES
+                or (low in PREPOSITIONS and low != "of")
+            ):
+                break
+            end += 1
+        return (begin, end) if 0 < end - begin <= _LONGEST else None
+
+    def name_in(self, begin: int, end: int) -> str:
+        """Return the name among the words of a thing, "Birgit" of "his sister Birgit", or all where there is none."""
+        runs: list[tuple[int, int]] = []
+        at = begin
+        while at < end:
+            stop = at
+            while stop < end and self._names(stop):
+                stop += 1
+            if stop > at:
+                runs.append((at, stop))
+            at = stop + 1
+        own = [run for run in runs if self.low(run[1]) != "'s"]
+        if not own or any(self.low(at) == "and" for at in range(begin, end)):
+            return self.said(begin, end)
+        return self.said(*own[-1])
+
+    def _names(self, at: int) -> bool:
+        return at < len(self.words) and _is_name(self.words[at]) and self.low(at) not in ARTICLES | AUXILIARIES
+
+    def _lows(self, begin: int, end: int) -> list[str]:
+        return [self.low(at) for at in range(begin, end)]
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """Yield the sentences of a text."""
+    start = 0
+    for end in [*(match.end() for match in _END.finditer(text)), len(text)]:
+        if end < len(text) and _ABBREVIATED.search(text[start:end]):
+            continue
+        part = text[start:end]
+        found = words(part)
+        if found:
+            breaks = frozenset(
+                at for at in range(1, len(found)) if _BREAK.search(part[found[at - 1].end : found[at].start])
+            )
+            yield Sentence(part, start, tuple(found), breaks)
+        start = end
+
+
+# --- verbs -----------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=8192)
+def bases(word: str) -> frozenset[str]:
+    """Return what a word can be a form of, as stems: "sent" and "sends" of "send"."""
+    return frozenset({stem(word), *map(stem, bases_of(word))})
+
+
+@lru_cache(maxsize=2048)
+def spellings(word: str) -> tuple[str, ...]:
+    """Return a word with its irregular forms, which no stem shares."""
+    return tuple(sorted({word} | {form for form, (found, _) in _irregular().items() if found & bases_of(word)}))
+
+
+def bases_of(word: str) -> frozenset[str]:
+    """Return of which irregular verbs a word is a form."""
+    return _irregular()[word][0] if word in _irregular() else frozenset()
+
+
+def is_past(word: str) -> bool | None:
+    """Return whether a verb stands in the past or is a participle; None where its form does not tell."""
+    if word in _irregular():
+        past = _irregular()[word][1]
+        return (None if word in bases_of(word) else True) if past else False
+    return word.endswith("ed")
+
+
+def group_before(sentence: Sentence, verb: int) -> tuple[int, tuple[str, ...]]:
+    """Return where the auxiliaries and adverbs of a verb begin, and the auxiliaries."""
+    begin, chain = verb, list[str]()
+    while begin > 0 and begin not in sentence.breaks and _helps(sentence.low(begin - 1)):
+        begin -= 1
+        if sentence.low(begin) in AUXILIARIES:
+            chain.insert(0, sentence.low(begin))
+    return begin, tuple(chain)
+
+
+def _helps(low: str) -> bool:
+    return (
+        low in AUXILIARIES
+        or low in _WORDS["adverb"]
+        or low in _WORDS["unsure"]
+        or (low.endswith("ly") and len(low) > 4)
+    )
+
+
+def says_verb(sentence: Sentence, at: int, verb: str, *, past: bool, passive: bool) -> bool:
+    """Whether a word of a sentence is the verb of a question, in its tense and voice."""
+    low = sentence.low(at)
+    if not bases(low) & bases(verb):
+        return False
+    chain = group_before(sentence, at)[1]
+    being, ing = bool(BE & set(chain)), low.endswith("ing") and not verb.endswith("ing")
+    if passive != (being and not low.endswith("ing")):
+        return False
+    told = is_past(low)
+    if past:
+        return told is not False or bool({"was", "were", "had", "did"} & set(chain))
+    if ing or low.endswith("ing"):
+        return bool({"is", "are", "am", "'s"} & set(chain)) or not chain
+    return (passive and not {"was", "were"} & set(chain)) or not told or bool(HAVE & set(chain))
+
+
+def is_verb(sentence: Sentence, at: int) -> bool:
+    """Whether a word of a sentence may be a verb; what is written large is a name."""
+    return not sentence.words[at].text[:1].isupper() and _may_be_verb(sentence.low(at))
+
+
+def _may_be_verb(low: str) -> bool:
+    return low in AUXILIARIES or low in forms() or low in _irregular() or low.endswith("ing")
+
+
+def _is_name(word: Word) -> bool:
+    return word.text[:1].isupper() or word.text[:1].isdecimal() or not word.text[:1].isascii()
+
+
+@cache
+def _irregular() -> dict[str, tuple[frozenset[str], bool]]:
+    """Forms of irregular verbs with what they are forms of, and whether they are of the past."""
+    found: dict[str, tuple[frozenset[str], bool]] = {}
+    for base, past, participle, *_ in (*rows("irregular.tsv"), *rows("past.tsv")):
+        pasts = {*past.split(), *participle.split()}
+        for word in {base, *pasts} - AUXILIARIES:
+            known, was = found.get(word, (frozenset[str](), False))
+            found[word] = known | {base}, was or word in pasts
+    return found

@@ -1,0 +1,89 @@
+"""Questions as clauses with a gap: who does, the verb, what follows it, and which of these is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from memory_plane.ask import sentences as text
+from memory_plane.ask.sentences import PREPOSITIONS, PRONOUNS, WRITERS
+from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE, DO, HAVE
+from memory_plane.recall.stopwords import STOP_WORDS
+
+_SUBJECT = 4
+"""How many words a subject has in a question."""
+
+Gap = Literal["subject", "object", "place", "time", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A question as a clause: who does, the verb, what follows it, and which of these is asked for."""
+
+    gap: Gap
+    subject: tuple[str, ...]
+    verb: str
+    rest: tuple[str, ...]
+    past: bool
+    passive: bool = False
+    noun: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> list[tuple[str, ...]]:
+        """The words that a memory must hold, each in all of its spellings."""
+        named = [(word,) for word in (*self.subject, *self.noun) if word not in WRITERS and word not in STOP_WORDS]
+        verb = [] if self.verb in STOP_WORDS or self.verb in BE else [text.spellings(self.verb)]
+        return [*named, *verb, *(text.spellings(word) for word in self.rest if word not in STOP_WORDS)]
+
+
+def shapes(lows: Sequence[str]) -> Iterator[Shape]:
+    """Yield what a question can be as a clause, with every place in it where its verb may stand."""
+    first = lows[0] if lows else ""
+    if first in ("who", "what"):
+        yield from _open(lows, 1, ())
+    if first in ("what", "which"):
+        for end in (2, 3):
+            yield from _open(lows, end, tuple(lows[1:end]))
+    elif first in ("where", "when"):
+        yield from _inverted(lows, 1, "place" if first == "where" else "time", ())
+    elif first in AUXILIARIES:
+        yield from _inverted(lows, 0, "none", ())
+
+
+def _open(lows: Sequence[str], at: int, noun: tuple[str, ...]) -> Iterator[Shape]:
+    """Yield a clause whose subject or object is asked for: "who keeps the books", "what did Ann give Bob"."""
+    yield from _inverted(lows, at, "object", noun)
+    chain = at
+    while chain < len(lows) and lows[chain] in AUXILIARIES:
+        chain += 1
+    if chain < len(lows) and _may_be_verb(lows[chain]):
+        yield _shape("subject", (), lows, chain, lows[at:chain], noun)
+
+
+def _inverted(lows: Sequence[str], at: int, gap: Gap, noun: tuple[str, ...]) -> Iterator[Shape]:
+    """Yield a clause with its auxiliary before its subject: "did Ann give", "is Ann meeting"."""
+    if at >= len(lows) or lows[at] not in AUXILIARIES:
+        return
+    begin = at + 1
+    while begin < len(lows) and lows[begin] in ARTICLES - {"my", "our"}:
+        begin += 1
+    for verb in range(begin + 1, min(begin + _SUBJECT, len(lows) - 1) + 1):
+        if _may_be_verb(lows[verb]):
+            yield _shape(gap, tuple(lows[begin:verb]), lows, verb, lows[at : at + 1], noun)
+
+
+def _shape(
+    gap: Gap, subject: tuple[str, ...], lows: Sequence[str], verb: int, before: Sequence[str], noun: tuple[str, ...]
+) -> Shape:
+    chain = set(before)
+    rest = tuple(low for low in lows[verb + 1 :] if low not in ARTICLES or low in ("my", "our"))
+    past = bool({"did", "was", "were", "had"} & chain) or (
+        not chain & (DO | BE) and text.is_past(lows[verb]) is not False
+    )
+    passive = bool(chain & BE) and not lows[verb].endswith("ing")
+    return Shape(gap, subject, lows[verb], rest, past or bool(chain & HAVE), passive, noun)
+
+
+def _may_be_verb(low: str) -> bool:
+    return low not in AUXILIARIES | ARTICLES | PREPOSITIONS | PRONOUNS | WRITERS and low != "'s" and low.isalpha()

@@ -1,0 +1,237 @@
+"""Kinds of questions: each in several wordings, over texts that no other test reads, and the same on every surface."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from click.testing import CliRunner
+from pydantic import TypeAdapter
+from starlette.testclient import TestClient
+
+from memory_plane import Plane
+from memory_plane.ask import ask
+from memory_plane.settings import Settings
+from memory_plane.surfaces.api import create_app
+from memory_plane.surfaces.cli import main
+from memory_plane.surfaces.mcp_tools import CORE, by_name
+from memory_plane.surfaces.spec import check
+from memory_plane.types import Answer
+
+NOW = datetime(2026, 11, 30, 10, tzinfo=UTC)
+UNKNOWN = "I don't know"
+SAID = (
+    "Orchid uses Postgres, Kafka and Rust.",
+    "Orchid is blocked by the legal review because the auditor is ill.",
+    "Marlow is blocked by the paint delivery.",
+    "Lena is working on Orchid.",
+    "Tom owns Orchid.",
+    "Bob promised me to send the contract.",
+    "I promised Dana I'd send the deck by Friday.",
+    "Her aunt Birgit keeps the books. She bakes rye bread on Sundays.",
+    "Grandma Rosalind gave the piano to Theo.",
+    "Ivo is the caterer. Our plumber is called Zdenek.",
+    "The kiln was repaired by Ottilie in May 2025.",
+    "Ruth never feeds the goats.",
+    "If Sam sings the solo, we are lost.",
+    "Does Kim mow the lawn?",
+)
+
+
+@pytest.fixture(scope="module")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
+    """A memory of everyday things, written at one time, with promises and the focus of two agents."""
+    settings = Settings.load(home=tmp_path_factory.mktemp("home"), plugins={"enabled": ["local"]}, timezone="UTC")
+    with Plane(settings) as plane:
+        for text in SAID:
+            plane.post(text, agent="notes", origin="user", created_at=NOW)
+        contract = next(item for item in plane.items() if item.owner == "Bob")
+        plane.resolve(contract.id, agent="notes", created_at=NOW)
+        cake = "We picked the lemon cake for the launch party so that nobody misses out"
+        plane.post(cake, agent="codex", kind="decision", created_at=NOW)
+        due, draft = NOW + timedelta(days=3), "Draft the launch post"
+        plane.post(draft, agent="muse", kind="commitment", owner="Tom", due_at=due, created_at=NOW)
+        plane.heartbeat(agent="codex", focus="Orchid: retry logic", created_at=NOW)
+        plane.heartbeat(agent="grok", focus="pricing page layout", created_at=NOW)
+        yield plane
+
+
+def asked(plane: Plane, question: str) -> Answer:
+    """Ask a little later than all was written."""
+    with plane.database.reading() as connection:
+        return ask(connection, question, NOW + timedelta(hours=1), UTC)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("When will the launch post be done?", "2026-12-03"),
+        ("when is the deck due", "2026-12-04"),
+        ("When will I send the deck?", "2026-12-04"),
+        ("Who is working on Orchid?", "Lena, codex"),
+        ("who's working on the pricing page", "grok"),
+        ("Who's working on the launch post?", "Tom"),
+        ("Which database does Orchid use?", "Postgres"),
+        ("what message queue is orchid using", "Kafka"),
+        ("Which language does Orchid use?", "Rust"),
+        (
+            "What did we decide about the cake?",
+            "2026-11-30 codex, decision: We picked the lemon cake for the launch party",
+        ),
+        ("what was decided on the launch party", "2026-11-30 codex, decision: We picked the lemon cake"),
+        ("Why is Orchid blocked?", "the auditor is ill"),
+        ("Why is Marlow blocked?", "paint delivery"),
+        ("why did we pick the lemon cake", "nobody misses out"),
+        ("Who should I ask about Orchid?", "Tom"),
+        ("who is responsible for orchid", "Tom"),
+        ("Did Bob send the contract?", "Yes: contract (done)"),
+        ("have i sent the deck", "Not yet: deck (due 2026-12-04)"),
+        ("Is the deck overdue?", "No: deck"),
+        ("What are my open tasks?", "commitment, you → Dana: deck (due 2026-12-04)"),
+        ("summarise orchid", "Orchid (Project): "),
+        ("What is blocked?", "Orchid, Marlow"),
+        # What no relation of the vocabulary says is read off the sentence that says it.
+        ("Who keeps the books?", "Birgit"),
+        ("who bakes rye bread", "Birgit"),
+        ("Who gave the piano to Theo?", "Grandma Rosalind"),
+        ("What did Rosalind give to Theo?", "the piano"),
+        ("Who did Rosalind give the piano to?", "Theo"),
+        ("Did Rosalind give Theo the piano?", UNKNOWN),
+        ("Who is the caterer?", "Ivo"),
+        ("whos our plumber", "Zdenek"),
+        ("Who repaired the kiln?", "Ottilie"),
+        ("When was the kiln repaired?", "2025-05-01"),
+        ("Does Ruth feed the goats?", "No"),
+    ],
+)
+def test_question_is_answered(plane: Plane, question: str, answer: str) -> None:
+    found = asked(plane, question)
+    assert found.text[: len(answer)] == answer
+    assert found.known == bool(found.findings) == (answer != UNKNOWN)
+    assert all(plane.get(id) for finding in found.findings for id in finding.evidence)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is overdue?", "Nothing is overdue."),
+        ("anything late?", "Nothing is overdue."),
+        ("what's due tomorrow", "Nothing is due."),
+        ("What is open for codex?", "Nothing is open."),
+        ("What is open for Zorblax?", "Nothing is open."),
+        ("What are the open questions?", "No question is open."),
+    ],
+)
+def test_where_all_items_are_known_none_is_an_answer(plane: Plane, question: str, answer: str) -> None:
+    found = asked(plane, question)
+    assert (found.text, found.known, found.findings) == (answer, True, ())
+
+
+def test_nothing_is_blocked_where_nothing_is_said_to_be(plane: Plane) -> None:
+    with plane.database.reading() as connection:
+        assert ask(connection, "What is blocked?", NOW - timedelta(days=1), UTC, NOW - timedelta(days=1)).text == (
+            "Nothing is blocked."
+        )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who feeds the goats?",
+        "Who sings the solo?",
+        "Who mows the lawn?",
+        "Who kept the books?",
+        "Who doesn't keep the books?",
+        "Who keeps more books than Tom?",
+        "Who sold the piano to Theo?",
+        "Did Theo give the piano to Rosalind?",
+        "Which editor does Orchid use?",
+        "Why did we sell the piano?",
+        "Is Orchid better than Marlow?",
+    ],
+)
+def test_what_is_denied_supposed_asked_or_not_said_is_not_answered(plane: Plane, question: str) -> None:
+    found = asked(plane, question)
+    assert (found.text, found.known) == (UNKNOWN, False)
+
+
+def test_words_of_a_promise_count_before_what_somebody_says_to_have_done(plane: Plane) -> None:
+    assert asked(plane, "Has Tom drafted the launch post?").text.startswith("Not yet")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who keeps the books?",
+        "Why is Orchid blocked?",
+        "What is overdue?",
+        "Did Bob send the contract?",
+        "who works on orchid",
+    ],
+)
+def test_answer_is_the_same_on_every_surface(plane: Plane, question: str) -> None:
+    told = plane.ask(question)
+    assert told.known
+    token = "t" * 43
+    app = create_app(plane, token=token, port=8788)
+    headers = {"authorization": f"Bearer {token}"}
+    with TestClient(app, base_url="http://127.0.0.1:8788", headers=headers) as hub:
+        heard = TypeAdapter(Answer).validate_python(hub.get("/api/ask", params={"question": question}).json())
+    printed = CliRunner().invoke(main, ["--home", str(plane.home), "ask", question, "--json"])
+    assert TypeAdapter(Answer).validate_json(printed.stdout) == heard == told
+    spec = by_name(CORE)["memory_ask"]
+    assert spec.call(plane, "grok", check(spec, {"question": question}))["answer"] == told.text
+
+
+def test_no_statement_of_a_question_reads_a_whole_table(plane: Plane) -> None:
+    statements: set[str] = set()
+    with plane.database.reading() as connection:
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        driver.set_trace_callback(statements.add)
+        for question in QUESTIONS_OF_EACH_FORM:
+            for as_of in (None, NOW + timedelta(minutes=1)):
+                ask(connection, question, NOW + timedelta(hours=1), UTC, as_of)
+        driver.set_trace_callback(None)
+        plans = {
+            one: [row[-1] for row in driver.execute(f"EXPLAIN QUERY PLAN {one}")]
+            for one in statements
+            if one.startswith("SELECT")
+        }
+    assert len(plans) > 30
+    scanned = {
+        (step, one) for one, plan in plans.items() for step in plan if re.match(r"SCAN (?!\(|anon_|json_each|j )", step)
+    }
+    assert {step for step, _ in scanned if not BOUNDED.match(step)} == set(), scanned
+
+
+QUESTIONS_OF_EACH_FORM = (
+    "Who works at Acme?",
+    "Who used to work at Acme?",
+    "Does Ruth use Kafka?",
+    "When did Lena join Acme?",
+    "How is Lena connected to Tom?",
+    "Who is Lena?",
+    "What do you know about Orchid?",
+    "What is open?",
+    "What did I promise Dana?",
+    "What did codex do today?",
+    "What happened to Orchid?",
+    "What was decided?",
+    "What did we decide about the cake?",
+    "What changed since Monday?",
+    "What is new about Orchid?",
+    "What is the website's deploy day?",
+    "List all tools",
+    "What is blocked?",
+    "Which database does Orchid use?",
+    "Who keeps the books?",
+    "Why is Orchid blocked?",
+    "Who works at Orchyd?",
+    "What did Zdenk promise?",
+)
+BOUNDED = re.compile(r"SCAN (items|agent_heartbeats|memory_fts|thoughts USING)")
+"""Tables of few rows, and those of which the newest rows are read, so many at most."""
