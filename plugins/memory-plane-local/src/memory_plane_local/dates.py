@@ -54,7 +54,7 @@ def due_date(tokens: Sequence[Token], written: datetime) -> datetime | None:
     It is the first one after "by" and the like, or else the first that says nothing of a thing ("the Q3 deck").
     """
     days = [day for day in find_days(tokens, written) if _may_be_due(day, written)]
-    plain = [day for day in days if not _tells_of_a_thing(day)]
+    plain = [day for day in days if not tells_of_a_thing(day)]
     by = [day for day in plain if day.before in cues("day_due")]
     first = next(iter(by or plain or days), None)
     if first is not None:
@@ -83,8 +83,8 @@ def _may_be_due(day: Day, written: datetime) -> bool:
     return day.kind != MOMENT and day.last >= written.date() and not begun
 
 
-def _tells_of_a_thing(day: Day) -> bool:
-    """Whether a noun follows that the day belongs to: "the May report", "Q3 numbers", but not "Friday morning"."""
+def tells_of_a_thing(day: Day) -> bool:
+    """Return whether a noun follows that the day belongs to: "the May report", but not "Friday morning"."""
     low = day.after
     plain = words("function.txt") | words("adverbs.txt") | words("calendar.txt")
     return low.isalpha() and low not in plain and low not in cues("day_then")

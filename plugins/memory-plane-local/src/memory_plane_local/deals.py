@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memory_plane.types import Item
 from memory_plane_local.clauses import Clause
-from memory_plane_local.dates import find_days
+from memory_plane_local.dates import find_days, tells_of_a_thing
 from memory_plane_local.drafts import Draft
 from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
 from memory_plane_local.name import Name
@@ -17,7 +17,6 @@ from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 
-_SOMEBODY = (("Person",), ("Agent",), ())
 _REACH = 12
 """Elements after a thing in which "to" names who gets it."""
 
@@ -56,9 +55,9 @@ def given(reader: Reader, clause: Clause, verb: int) -> Deal:
     elements = clause.elements
     if at < len(elements) and elements[at].begin == verb + 1 and elements[at].low in cues("particle"):
         at += 1
-    low = clause.sentence.tokens[verb].low
+    low = main_verb(clause, verb)
     if low not in words("giving.txt"):
-        return Deal(None, addressee(clause, at))
+        return Deal(None, addressee(reader, clause, at))
     deal = thing(reader, clause, at)
     return Deal(None) if low in cues("writing") and deal.to is None else deal  # "email the referee"
 
@@ -66,7 +65,7 @@ def given(reader: Reader, clause: Clause, verb: int) -> Deal:
 def thing(reader: Reader, clause: Clause, at: int, to: Name | None = None) -> Deal:
     """Return the thing at an element, past the one who gets it; in a letter that is its reader."""
     receiver, at = _receiver(reader, clause, at)
-    to = to or receiver or addressee(clause, at)
+    to = to or receiver or addressee(reader, clause, at)
     elements = clause.elements
     first = _counted(elements, at)
     if first < len(elements) and (elements[first].kind in (NAME, NOUN) or first > at):
@@ -128,13 +127,26 @@ def _plain(element: Element) -> bool:
     return element.kind == WORD and (listed or low in cues("stop") or low in cues("soon"))
 
 
-def addressee(clause: Clause, at: int) -> Name | None:
-    """Return the person after "to" that follows the thing: "send the deck to Rob"."""
+def addressee(reader: Reader, clause: Clause, at: int) -> Name | None:
+    """Return the person after "to", or after "for" and "with", that follows the thing: "send the deck to Rob"."""
     for before, element in pairwise(clause.elements[at : at + _REACH]):
-        if before.low == "to" and element.kind == NAME:
-            name = element.names[0]
-            return name if name.options[:1] in _SOMEBODY and name.type != "Place" else None
+        if before.low not in ("to", "for", "with"):
+            continue
+        if before.low == "to" and element.kind == PRONOUN and element.low != "it":
+            return next(iter(reader.discourse.resolve(element.low)[0]), None)
+        if element.kind != NAME:
+            continue
+        name = element.names[0]
+        sure = name.options[:1] in (("Person",), ("Agent",))
+        if sure or before.low == "to":
+            return name if sure or (not name.options and name.type != "Place") else None
     return None
+
+
+def main_verb(clause: Clause, at: int) -> str:
+    """Return the verb whose last word is at a token in its base form, or that word: "delivering" is "deliver"."""
+    found = (one.low for one in clause.elements if one.end == at + 1 and one.kind == VERB)
+    return next(found, clause.sentence.tokens[at].low)
 
 
 def past(clause: Clause, at: int, said: Sequence[str]) -> int:
@@ -160,7 +172,7 @@ def task_end(tokens: Sequence[Token], begin: int, written: datetime) -> int:
     """Return the token where what is to be done ends: at a mark, a reason, a condition or the time for it."""
     end = next((at for at in range(begin, len(tokens)) if _closes(tokens[at])), len(tokens))
     for day in find_days(tokens[begin:end], written):
-        if day.before in cues("of_day"):
+        if day.before in cues("of_day") or (day.before in cues("article") and tells_of_a_thing(day)):
             continue
         at = next(at for at in range(begin, end) if tokens[at].end > day.start)
         while at > begin and tokens[at - 1].low in cues("day_before"):

@@ -28,7 +28,7 @@ from memory_plane_local.relations import Reader
 from memory_plane_local.requests import read_request
 from memory_plane_local.sentences import Sentence, sentences
 from memory_plane_local.speakers import labelled, quoted
-from memory_plane_local.tasks import read_assignments, read_task
+from memory_plane_local.tasks import read_assignments, read_errand, read_task
 from memory_plane_local.titles import read_role
 from memory_plane_local.tokens import Token, tokenize
 
@@ -87,7 +87,7 @@ class _Text:
             element.names = [self._once(name) for name in element.names]
         self._listen(clause)
         listed = self.agenda.read(clause)
-        task = listed.item if listed else read_task(self.reader, clause) or read_deadline(self.reader, clause)
+        task = listed.item if listed else self._task(clause)
         tasked = listed is not None or task is not None
         for item in (task,) if tasked else read_assignments(self.reader, clause):
             self._item(item)
@@ -99,6 +99,11 @@ class _Text:
             self._item(read_request(clause, sentence.question))
         if clause.main:
             self.discourse.subject = tuple(clause.main)
+
+    def _task(self, clause: Clause) -> Item | None:
+        """Return what a sentence as a whole says is to be done by its writer."""
+        reader = self.reader
+        return read_task(reader, clause) or read_deadline(reader, clause) or read_errand(reader, clause)
 
     def _element(self, clause: Clause, at: int, *, tasked: bool) -> None:
         """Read what one element begins; in a task nothing else is promised."""

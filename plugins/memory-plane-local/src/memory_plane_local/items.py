@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memory_plane.types import Item, Polarity
 from memory_plane_local.clauses import Clause
 from memory_plane_local.dates import due_date
-from memory_plane_local.deals import Deal, act, bind, given, past, thing, undertaking
+from memory_plane_local.deals import Deal, act, bind, given, past, task_end, thing, undertaking
 from memory_plane_local.drafts import Draft, fit, polarity
 from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
 from memory_plane_local.guards import FUTURE, HYPOTHETICAL, PAST_TENSE
@@ -76,6 +76,11 @@ def _undertaken(reader: Reader, clause: Clause, at: int) -> bool:
         gives = element.low in words("giving.txt") or element.low == "have"
         acts = named and element.low in words("deeds.txt") and subject[0].options[:1] in (("Person",), ("Agent",))
         return mine or (named and gives) or (acts and due_date(rest, clause.written) is not None)
+    if (
+        element.form == "ing" and not element.bare and not element.flags and subject
+    ):  # "I'm sending Rob the deck tomorrow"
+        sends = element.low in cues("sending") or given(reader, clause, element.end - 1).to is not None
+        return sends and element.low in words("giving.txt") and due_date(rest, clause.written) is not None
     needed = said & {"need", "needs", "must"} or {"have", "to"} <= said or {"has", "to"} <= said
     return bool(needed) and bool(subject) and due_date(rest, clause.written) is not None
 
@@ -84,7 +89,9 @@ def _does(clause: Clause, at: int) -> bool:
     """Whether a verb of many meanings does something: "get Dana the lease", "take the deploy", "have it by Friday"."""
     element, after = clause.elements[at], clause.elements[at + 1 : at + 3]
     rest = clause.sentence.tokens[element.end :]
-    if _is_definite(rest) and not cues("idle_thing") & {token.low for token in rest[1:3]}:
+    if [token.low for token in rest[:2]] == ["back", "to"]:  # "get back to Lena"
+        return True
+    if (_is_definite(rest) or element.low == "have") and not cues("idle_thing") & {token.low for token in rest[1:3]}:
         day = due_date(rest, clause.written) if element.low == "have" else None
         return element.low in cues("definite") or day is not None
     told = len(after) == 2 and after[0].kind in (NAME, PRONOUN) and after[1].kind in (NAME, NOUN)
@@ -187,14 +194,17 @@ def _doing(reader: Reader, clause: Clause, verb: Element) -> Deal:
     elements = clause.elements
     first = clause.element_at(verb.end)
     first += first < len(elements) and elements[first].begin == verb.end and elements[first].low in cues("particle")
-    end = next(
-        (i for i in range(first, len(elements)) if elements[i].low in cues("stop") or elements[i].kind == MARK),
-        len(elements),
-    )
+    limit = task_end(clause.sentence.tokens, main, clause.written)
+    back = clause.sentence.tokens[verb.end].low == "back" if verb.end < len(clause.sentence.tokens) else False
+    end = next((i for i in range(first, len(elements)) if _stops(elements[i], limit)), len(elements))
     named = any(element.kind in (NAME, NOUN, ROLE) for element in elements[first:end])
-    if not named and not _is_definite(clause.sentence.tokens[verb.end :]):
+    if not named and not back and not _is_definite(clause.sentence.tokens[verb.end :]):
         return Deal(None, deal.to)
     return Deal(undertaking(clause, main, elements[end - 1].end), deal.to)
+
+
+def _stops(element: Element, limit: int) -> bool:
+    return element.low in cues("stop") or element.kind == MARK or element.begin >= limit
 
 
 # --- Words other than verbs of promising that bind somebody ------------------------------------------------------

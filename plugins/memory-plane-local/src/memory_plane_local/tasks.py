@@ -21,8 +21,8 @@ from memory_plane_local.tokens import Token
 _STRENGTH, _ASSIGNED = 0.88, 0.82
 _DUE = 6
 """Words after a task in which its day stands, before another begins."""
-_SHORTEST = 2
-"""Words that a task has at least."""
+_SHORTEST, _NOUN = 2, 4
+"""Words that a task has at least, and that a thing has at most that somebody is given to see to."""
 
 
 class _Opener(NamedTuple):
@@ -39,7 +39,9 @@ def read_task(reader: Reader, clause: Clause) -> Item | None:
     if owner is None or begin < 0 or clause.sentence.question or _conditional(tokens[begin:]):
         return None
     end = task_end(tokens, begin, clause.written)
-    if end < begin + _SHORTEST or tokens[begin].low in cues("untask") or tokens[begin].low in ("(", "["):
+    if end < begin + (1 if kind == "any" and _due(clause, begin, end) else _SHORTEST):
+        return None
+    if tokens[begin].low in cues("untask") or tokens[begin].low in ("(", "["):
         return None
     if not _follows(clause, kind, begin, end):
         return None
@@ -60,12 +62,16 @@ def read_assignments(reader: Reader, clause: Clause) -> Iterator[Item]:
     for at, element in enumerate(elements[:-2]):
         begin = elements[at + 1].end
         alone = at == 0 or elements[at - 1].kind == MARK or elements[at - 1].low in cues("joiner")
-        if not (alone and element.kind == NAME and elements[at + 1].low in ("to", ":")) or clause.flags:
+        if not (alone and element.kind == NAME and elements[at + 1].low in cues("assigning")) or clause.flags:
             continue
         end = task_end(tokens, begin, clause.written)
         due = due_date(tokens[end : end + _DUE], clause.written)
-        said = elements[at + 1].low == "to" or due is not None
-        if not said or end < begin + _SHORTEST or not _follows(clause, "deed", begin, end):
+        if elements[at + 1].low == "to":
+            said = end >= begin + _SHORTEST and _is_deed(clause, begin)
+        else:
+            by = any(token.low in cues("day_due") for token in tokens[end : end + 1])
+            said = due is not None and (_is_deed(clause, begin) or (by and begin < end <= begin + _NOUN))
+        if not said:
             continue
         if owners := [name for name in element.names if name.options[:1] in (("Person",), ("Agent",))]:
             clause.onwards[begin:] = [bits | HYPOTHETICAL for bits in clause.onwards[begin:]]
@@ -108,16 +114,54 @@ def _conditional(tokens: Sequence[Token]) -> bool:
 def _follows(clause: Clause, kind: str, begin: int, end: int) -> bool:
     """Whether there is behind an opener what must be there."""
     if kind == "deed":
-        return clause.sentence.tokens[begin].low in words("deeds.txt")
+        return _is_deed(clause, begin)
     if kind == "thing":
         return _named(clause, begin)
     return kind == "any" or _does_something(clause, begin, end)
 
 
+def _is_deed(clause: Clause, at: int) -> bool:
+    """Whether a token is a verb of what people have to do, or an unknown word before a thing that is named."""
+    token = clause.sentence.tokens[at]
+    if token.low in words("deeds.txt") or token.low in words("giving.txt"):
+        return True
+    known = token.low in words("function.txt") or token.low in words("adverbs.txt") or token.shape != "low"
+    return not known and at + 1 < len(clause.sentence.tokens) and _named(clause, at + 1)
+
+
+def read_errand(reader: Reader, clause: Clause) -> Item | None:
+    """Return what a note without a subject says is to be done by a day: "Send the invoice to Acme by 3/20"."""
+    tokens, owner = clause.sentence.tokens, reader.discourse.writer
+    begin = next((place for place, token in enumerate(tokens) if not _leads(token.low)), len(tokens))
+    rest = tokens[begin + 1 : begin + 3]
+    if owner is None or clause.flags or clause.sentence.question or len(rest) < _SHORTEST:
+        return None
+    if not (tokens[begin].low in words("deeds.txt") or tokens[begin].low in words("giving.txt")):
+        return None
+    if {token.low for token in rest} & cues("errand_for") or (
+        rest[0].low in words("function.txt") and not _named(clause, begin + 1)
+    ):
+        return None
+    end = task_end(tokens, begin, clause.written)
+    by = end < len(tokens) and tokens[end].low in cues("day_due")
+    if end < begin + _SHORTEST or not (by or _named(clause, begin + 1) or rest[0].low in cues("kin")):
+        return None
+    due = due_date(tokens[end:], clause.written)
+    if due is None:
+        return None
+    clause.flags |= HYPOTHETICAL
+    return bind(reader, [owner], act(reader, clause, begin, end), _ASSIGNED, due)
+
+
 def _does_something(clause: Clause, begin: int, end: int) -> bool:
     """Whether a verb that does something to a thing follows."""
     main = clause.sentence.tokens[begin].low
-    if main in cues("idle") or main in words("function.txt") or clause.sentence.tokens[begin].shape != "low":
+    back = clause.sentence.tokens[begin + 1].low == "back"  # "get back to Lena"
+    if (
+        (main in cues("idle") and not back)
+        or main in words("function.txt")
+        or clause.sentence.tokens[begin].shape != "low"
+    ):
         return False
     return any(element.kind in (NAME, NOUN, ROLE) and begin < element.end <= end for element in clause.elements) or any(
         _named(clause, at) for at in range(begin + 1, end)
