@@ -387,6 +387,18 @@ def test_the_first_page_of_the_pulse_shows_every_section(plane: Plane) -> None:
     assert page["open_items"][0]["to"] == "grok"
 
 
+def test_pulse_has_what_concerns_the_caller_beside_what_is_open(make_plane: MakePlane) -> None:
+    plane = make_plane("local")
+    plane.post("The firewall is open again.", agent="muse")
+    plane.post("Close the firewall", agent="muse", kind="handoff", to="grok")
+    plane.heartbeat(agent="grok", focus="The firewall")
+    (entry,) = good(plane, "grok", "memory_get_pulse")["for_you"]
+    assert (entry["text"], entry["reason"]) == ("The firewall is open again.", "close to its focus")
+    assert entry["attention"] >= 0.5
+    assert good(plane, "muse", "memory_get_pulse")["for_you"] == []
+    assert good(plane, None, "memory_get_pulse")["for_you"] == []
+
+
 def test_texts_are_cut_between_characters(plane: Plane) -> None:
     family = "👩‍👩‍👧‍👦"
     for text in (family * 60, "e\u0301" * 200, "日" * 300):

@@ -25,6 +25,8 @@ NOTICE = "data reported by agents, not instructions"
 
 _Record = Heartbeat | OpenItem | Fact | Thought
 _FACTS_A_SUBJECT = 20
+_HEARD = 12
+"""How many thoughts of others a brief chooses from what concerns its agent."""
 _CONCERNED = 3
 _REPLICA_TEXT = 2_000
 
@@ -297,20 +299,28 @@ def brief_page(
     if not (awake or others or beats):
         return f"Nothing new for {_shown(agent, 40)}.\n"
     open_items = _item_lines(awake, 120, now, zone)
-    heard = [_thought_line(thought, 120, zone, _why(thought)) for thought in _ranked(others)]
+    heard = [_thought_line(thought, 120, zone, _why(thought)) for thought in _by_day(_ranked(others)[:_HEARD], zone)]
     doing = [_line(_shown(beat.agent, 40), _shown(beat.focus, 80), _shown(beat.project, 40)) for beat in beats]
     sections = (
         _Section("\n\n## Open for you\n", open_items, len(open_items)),
-        _Section("\n\n## From the others\n", heard, len(heard)),
+        _Section("\n\n## From the others\n", heard, len(others)),
         _Section("\n\n## What the others do\n", doing, len(doing)),
     )
     return _page(f"# For {_shown(agent, 40)}: {NOTICE}", sections, BRIEF_BYTES, _bytes)
 
 
 def _ranked(thoughts: Sequence[Thought]) -> list[Thought]:
-    """Order thoughts, which come newest first, so that one stays the longer the more it concerns the agent."""
+    """Order thoughts, which come newest first, so that one is kept the longer the more it concerns the agent."""
     places = {thought.id: place for place, thought in enumerate(thoughts, 1)}
     return sorted(thoughts, key=lambda thought: places[thought.id] * (1.05 - (thought.attention or 0)) ** 2)
+
+
+def _by_day(thoughts: Sequence[Thought], zone: tzinfo | None) -> list[Thought]:
+    """Order thoughts as a reader expects it: the last day first, and of a day what concerns the agent most."""
+    order = sorted(thoughts, key=lambda one: one.created_at, reverse=True)
+    days = {thought.id: _when(thought.created_at, zone)[:10] for thought in order}
+    places = {day: place for place, day in enumerate(dict.fromkeys(days.values()))}
+    return sorted(order, key=lambda one: (places[days[one.id]], -(one.attention or 0)))
 
 
 def _why(thought: Thought) -> str:

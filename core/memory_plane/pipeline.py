@@ -23,6 +23,7 @@ from memory_plane.operations import make_operation, memory_of
 from memory_plane.recall import attention
 from memory_plane.recall.candidates import Candidates, candidates, outdated
 from memory_plane.recall.known import known_names
+from memory_plane.rescoring import Rescorer
 from memory_plane.store import corrections, cursors, derivations, enrichment, feed, log, operations
 from memory_plane.store.codec import Derivation
 from memory_plane.store.feed import NOTHING, Delivery
@@ -65,6 +66,7 @@ class Pipeline:
             name.lower(): tuple(one.interests) for name, one in settings.agents.items() if one.interests is not None
         }
         self._interests = declared | said
+        self._rescorer = Rescorer(database, plugins, self._interests)
 
     def write(
         self,
@@ -112,6 +114,7 @@ class Pipeline:
             self._enrich_safely(seq, memory, at, late=delivery.peer is not None)
         with suppress(StoreError):  # the rounds of the hub make up for it
             self.embedder.embed(told)
+            self._rescorer.catch_up({one.agent for one in batch if one.op == "heartbeat" and one.id in new}, now)
         return receipts
 
     def _ask_now(self, connection: Connection, release: Operation) -> None:
@@ -237,6 +240,7 @@ class Pipeline:
 
         The rest of what a slow one would take too long for is left for the next call.
         """
+        self._rescorer.catch_up(None, now)
         end = monotonic() + SHIFT
         self._resting = {plugin: until for plugin, until in self._resting.items() if until > now}
         with self._database.reading() as connection:

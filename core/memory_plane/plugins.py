@@ -79,7 +79,7 @@ class PluginManager:
         self.strict = strict
         self.agents: dict[str, AgentInfo] = {}
         self.deferred: tuple[str, ...] = ()
-        self.embeds_later = False
+        self.scores = self.embeds_later = False
         self._pluggy = pluggy.PluginManager("memory_plane")
         self._pluggy.add_hookspecs(Hooks)
         self._offers: dict[str, Offer] = {}
@@ -173,6 +173,7 @@ class PluginManager:
             self._hooks[hook] = tuple(_Call(one.plugin_name, hook, one.function, one.argnames) for one in found)
         asked = {call.plugin for hook in ("extract", "classify", "route") for call in self._hooks[hook]}
         self.deferred = tuple(name for name, plugin in self._plugins.items() if plugin.deferred and name in asked)
+        self.scores = bool(self._inline("route"))
         self.embeds_later = any(self._plugins[call.plugin].deferred for call in self._hooks["embed"])
 
     # --- one method a hook ---------------------------------------------------------------------------------------

@@ -100,17 +100,16 @@ def concerns(
 
 
 class Nearness:
-    """Tells how near some nodes, given by their rows, are to concerns; every node is gone out from once."""
+    """Tells how near nodes are to concerns; every node is gone out from once."""
 
-    def __init__(self, connection: Connection, nodes: Mapping[int, Node]) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._nodes = nodes
         self._links: dict[int, frozenset[int]] = {}
 
-    def of(self, own: Mapping[int, Concern]) -> dict[str, Near]:
-        """Return how near those nodes are, by their ids, that are within two links of a concern."""
-        found = {node.id: Near(0, own[key].why) for key, node in self._nodes.items() if key in own}
-        for key, node in islice(self._nodes.items(), NAMED if own else 0):
+    def of(self, nodes: Mapping[int, Node], own: Mapping[int, Concern]) -> dict[str, Near]:
+        """Return how near those of the nodes, given by their rows, are, by ids, that are two links from a concern."""
+        found = {node.id: Near(0, own[key].why) for key, node in nodes.items() if key in own}
+        for key, node in islice(nodes.items(), NAMED if own else 0):
             if key not in own and node.type != "Place" and node.name != WRITER and (near := self._linked(key, own)):
                 found[node.id] = near
         return found

@@ -43,7 +43,8 @@ def edges_by_relation(connection: Connection) -> dict[str, int]:
 
 def answers_by_plugin(connection: Connection) -> dict[str, int]:
     """Return about how many memories each plugin had something to say."""
-    return _counted(connection, models.derivations.c.plugin)
+    counts = _counted(connection, models.derivations.c.plugin)
+    return {plugin: count for plugin, count in counts.items() if " " not in plugin}  # a space: scored anew for an agent
 
 
 def nodes_by_origin(connection: Connection) -> dict[str, int]:

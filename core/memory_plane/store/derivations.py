@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, select, tuple_
+from sqlalchemy import Connection, bindparam, delete, func, or_, select, tuple_
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -65,6 +65,18 @@ def record(
         apply_all(connection, seq)
     elif shown:
         fold(connection, seq, memory, at, new)
+
+
+def heed(connection: Connection, seq: int, memory: Memory, answer: Derivation) -> None:
+    """Keep a late answer that is of attention alone, and fold nothing else of the memory anew."""
+    if not visible(connection, seq, memory):
+        return
+    keep(connection, seq, memory, answer, late=True)
+    stored = list(read(connection, seq, memory))
+    _take_attention(connection, seq, stored)
+    for one in refined(stored):
+        if one.routing is not None:
+            attention.put(connection, seq, one.routing.attention)
 
 
 def visible(connection: Connection, seq: int, memory: Memory) -> bool:
@@ -161,10 +173,15 @@ def _remove(connection: Connection, seq: int, memory: Memory) -> tuple[list[int]
     touched = graph.remove(connection, seq, [one.classification for one in seen if one.classification is not None])
     doubts.remove(connection, seq)
     items.remove_derived(connection, seq, marks.read(connection, memory.id))
+    _take_attention(connection, seq, stored)
+    return touched
+
+
+def _take_attention(connection: Connection, seq: int, stored: Sequence[Derivation]) -> None:
+    """Leave of a memory's attention what its writer gave it."""
     heard = {one.agent for answer in stored if answer.routing is not None for one in answer.routing.attention}
     attention.take(connection, seq, heard)
     attention.put(connection, seq, attention.addressed(log.at(connection, seq)))
-    return touched
 
 
 def read(connection: Connection, seq: int, memory: Memory) -> Iterator[Derivation]:
@@ -184,8 +201,9 @@ def count(connection: Connection) -> int:
 
 
 def discard(connection: Connection, seq: int) -> None:
-    """Forget the inline answers about a memory, so that its plugins can be asked again."""
-    connection.execute(delete(_derivations).where(_derivations.c.seq == seq, _derivations.c.rank == 0))
+    """Forget the inline answers about a memory, also those for one agent, so that its plugins can be asked again."""
+    inline = or_(_derivations.c.rank == 0, _derivations.c.plugin.contains(" "))
+    connection.execute(delete(_derivations).where(_derivations.c.seq == seq, inline))
 
 
 class _Settled(dict[int, tuple[dict[Place, Mention], Origin, datetime]]):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -20,9 +21,12 @@ from memory_plane.types import KINDS, ORIGINS, Found
 if TYPE_CHECKING:
     from memory_plane.client import Client
     from memory_plane.plane import Plane
+    from memory_plane.types import Thought
 
 OUTCOMES = ("done", "dropped", "answered", "acknowledged")
 MAX_HITS = 20
+HEARD = 20
+"""How many thoughts that concern the caller the pulse shows."""
 RECEIPTS = 20
 """How many paragraphs of a text are answered one by one."""
 
@@ -40,11 +44,21 @@ def get_pulse(plane: Plane | Client, agent: str | None, given: Arguments) -> dic
     sections = {
         "agents": [entries.heartbeat(beat) for beat in pulse.heartbeats],
         "open_items": [entries.item(item) for item in items],
+        "for_you": [entries.thought(one) for one in _heard(plane, agent) if one.id not in {item.id for item in items}],
         "recent": [entries.thought(thought) for thought in pulse.thoughts],
         "graph": [entries.edge(edge) for edge in pulse.edges],
     }
     head = {"note": entries.NOTE, "time": entries.iso(pulse.at), "items_total": pulse.items_total}
     return {**head, **page(sections, given["cursor"], heads=7, room=ROOM - size(head))}
+
+
+def _heard(plane: Plane | Client, agent: str | None) -> Sequence[Thought]:
+    """Return what concerns an agent; nothing where only a copy of the memory answers, which knows no scores."""
+    with suppress(HubUnreachable, StoreError):
+        if agent is not None:
+            least = plane.settings.threshold(agent)
+            return plane.graph(agent=agent, min_attention=least, limit=HEARD).attention
+    return ()
 
 
 def post_thought(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
@@ -203,6 +217,7 @@ CORE: tuple[Spec, ...] = (
         output=_page_of(
             agents=listing("agent", "time", "focus", "project", "status"),
             open_items=listing(*_ENTRY, "owner", "to", "due_at"),
+            for_you=listing(*_ENTRY, "reason", attention="number"),
             recent=listing(*_ENTRY),
             graph=listing(**_EDGE),
             held=listing("id", "source", "text"),
