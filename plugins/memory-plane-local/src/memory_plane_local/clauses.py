@@ -46,6 +46,7 @@ class Clause:
     last: list[Name] = field(default_factory=list)
     product: list[Name] = field(default_factory=list)
     waiting: list[int] = field(default_factory=list)
+    taken: set[int] = field(default_factory=set)
     previous: int = 0
     _index: list[int] = field(default_factory=list)
     _spans: list[Span] | None = None

@@ -278,11 +278,12 @@ class _Builder:
         )
 
     def _relative(self, at: int) -> bool:
-        """Whether "that" opens a relative clause: a verb follows."""
+        """Whether "that" opens a relative clause: a verb or its subject follows."""
         if self.tokens[at].low != "that" or not self.found or at + 1 >= len(self.tokens):
             return False
         after = self.tokens[at + 1].low
-        return self.found[-1].kind in (NAME, NOUN) and (after in forms() or after in ("is", "are", "will"))
+        opens = after in forms() or after in ("is", "are", "will") or after in _PRONOUNS or at + 1 in self.names
+        return self.found[-1].kind in (NAME, NOUN) and opens
 
 
 def _is_field(name: str) -> bool:

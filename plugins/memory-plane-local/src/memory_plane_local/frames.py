@@ -51,7 +51,7 @@ class _Bound:
 
 def read_frames(reader: Reader, clause: Clause, at: int) -> None:
     """Try every pattern that can begin at element `at`."""
-    if at == 0 and opens(clause):
+    if at in clause.taken or (at == 0 and opens(clause)):
         return
     for frame in _beginning(clause.elements, at):
         bound = _match(reader, clause, at, frame)

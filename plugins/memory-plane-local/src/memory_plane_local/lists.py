@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from memory_plane_local.elements import NAME, NOUN, VERB, Element
+from memory_plane_local.elements import NAME, NOUN, VERB, WORD, Element
+from memory_plane_local.ellipsis import gap
 from memory_plane_local.tables import cues
 
 _TECHNICAL = frozenset({"Tool", "Language", "Project", "Concept"})
@@ -65,6 +66,8 @@ def _firm(element: Element) -> bool:
 def _own_clause(found: list[Element], begin: int, at: int) -> bool:
     """Whether the item at `at` is the subject of a new clause, so that the list ended before it."""
     after = found[at + 1] if at + 1 < len(found) else None
+    if begin and found[begin - 1].kind == WORD and gap(found, at, found[begin - 1].low):
+        return True
     if after is None or after.kind != VERB or (after.bare and after.form in ("ing", "participle")):
         return False
     if any(element.kind == VERB for element in found[max(0, begin - 3) : begin]):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from memory_plane_local.clauses import Clause
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, WORD, Element
 from memory_plane_local.lexicon import is_common
 from memory_plane_local.name import Name
-from memory_plane_local.tables import cues
+from memory_plane_local.tables import cues, words
 
 Found = tuple[list[Name], int, float]
 """Names, the element after them, and the factor of having found the right ones."""
@@ -34,7 +34,7 @@ def objects(discourse: Discourse, once: Once, clause: Clause, at: int, *, any_ph
         names, factor = discourse.resolve(element.low)
         return names, at + 1, factor
     named = not is_common(element.low) or (any_phrase and element.low in cues("department"))
-    if element.kind == WORD and element.low.isalpha() and len(element.low) > 2 and named:
+    if element.kind == WORD and element.low.isalpha() and len(element.low) > 2 and named and not _goes_on(elements, at):
         return [once(_phrase(clause, element, element))], at + 1, 0.9
     return [], at, 0.0
 
@@ -58,6 +58,12 @@ def _loose(element: Element) -> bool:
     if element.end - element.begin == 1:
         return not element.definite
     return not element.determined and not element.owner and element.names[0].strength < 0.7
+
+
+def _goes_on(elements: Sequence[Element], at: int) -> bool:
+    """Whether a word is one of several that mean something together: "bare metal"."""
+    after = elements[at + 1] if at + 1 < len(elements) and elements[at + 1].begin == elements[at].end else None
+    return after is not None and after.kind == WORD and is_common(after.low) and after.low not in words("function.txt")
 
 
 def _phrase(clause: Clause, first: Element, last: Element) -> Name:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise, takewhile
 
 from memory_plane.types import Polarity
 from memory_plane_local import objects as after_verb
@@ -10,7 +11,8 @@ from memory_plane_local import subjects as before_verb
 from memory_plane_local.clauses import Clause, Match, matches
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.drafts import Draft, Drafts, closed, fit, polarity, settle
-from memory_plane_local.elements import NAME, NOUN, WORD, Element
+from memory_plane_local.elements import MARK, NAME, NOUN, VERB, WORD, Element
+from memory_plane_local.ellipsis import read_ellipsis
 from memory_plane_local.guards import ENDED, NEGATIVE, PAST_TENSE
 from memory_plane_local.name import THING, Name
 from memory_plane_local.spans import NEVER, Span, Times, coming, times
@@ -97,6 +99,7 @@ class Reader:
             if row.relation in _MAKING:
                 self._means(clause, element, found if not match.turned else subject, after)
             self._workplace(clause, element, subject, after)
+            read_ellipsis(self, clause, element, match, subject, after)
             return
 
     def _state(
@@ -120,8 +123,11 @@ class Reader:
 
     def afterwards(self, clause: Clause, element: Element) -> int:
         """Return what words after the verb add: "not … anymore" and "was … until" say that it is over."""
-        rest = {token.low for token in clause.sentence.tokens[element.end : element.end + _AFTERWARDS]}
-        if "anymore" in rest and element.flags & NEGATIVE:
+        after = clause.elements[clause.element_at(element.begin) + 1 :]
+        end = next((later.begin for later in after if later.kind == VERB), element.end + _AFTERWARDS)
+        rest = [token.low for token in clause.sentence.tokens[element.end : min(end, element.end + _AFTERWARDS)]]
+        denied = (element.flags | clause.onwards[element.begin]) & NEGATIVE
+        if denied and ("anymore" in rest or ("any", "more") in pairwise(rest)):
             return ENDED
         return ENDED if "until" in rest and element.form == "past" else 0
 
@@ -170,7 +176,8 @@ class Reader:
         elements = clause.elements
         if element.low not in cues("workplace"):
             return
-        at = next((i for i in range(at, min(at + 3, len(elements))) if elements[i].low == "at"), len(elements)) + 1
+        near = takewhile(lambda i: elements[i].kind != MARK, range(at, min(at + 3, len(elements))))
+        at = next((i for i in near if elements[i].low == "at"), len(elements)) + 1
         if at >= len(elements) or elements[at].kind != NAME:
             return
         place, works = elements[at].names[0], phrases()["join"][0].row

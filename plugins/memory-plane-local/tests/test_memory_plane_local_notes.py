@@ -1,0 +1,44 @@
+"""Claims in the structures of notes: what is left out, told before, beside or instead of a whole sentence."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory_plane.types import Memory
+from memory_plane_local.extraction import extract
+
+WRITTEN = datetime(2026, 11, 29, 12, tzinfo=UTC)
+
+
+def said(text: str) -> set[str]:
+    memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=WRITTEN, origin="user")
+    claims = extract(memory).claims
+    return {
+        f"{claim.subject.text} {claim.relation} {claim.object.text}"
+        for claim in claims
+        if claim.polarity in ("positive", "past")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("The API is written in Kotlin, the frontend in Svelte.", {"API BUILT_IN Kotlin", "frontend USES Svelte"}),
+        ("Our crawler runs on AWS and the site on Netlify.", {"crawler USES AWS", "site USES Netlify"}),
+        ("Ana works at Stripe, Bo at Meta.", {"Ana WORKS_AT Stripe", "Bo WORKS_AT Meta"}),
+        ("Atlas depends on Redis and on Kafka.", {"Atlas DEPENDS_ON Redis", "Atlas DEPENDS_ON Kafka"}),
+        ("Marta founded Kelpworks with Bo.", {"Marta FOUNDER_OF Kelpworks", "Bo FOUNDER_OF Kelpworks"}),
+        ("Together with Bo, Marta founded Kelpworks.", {"Marta FOUNDER_OF Kelpworks", "Bo FOUNDER_OF Kelpworks"}),
+    ],
+)
+def test_a_verb_that_is_left_out_is_the_one_before(text: str, claims: set[str]) -> None:
+    assert said(text) == claims
+
+
+def test_until_belongs_to_the_verb_before_it() -> None:
+    assert said("Diego, who wrote the parser in Elixir, is away until Monday.") == {
+        "Diego BUILDS parser",
+        "parser USES Elixir",
+    }
