@@ -115,6 +115,13 @@ def test_example_of_embed_gives_a_row_a_text(plugin_manager: PluginManager) -> N
     assert vectors.rows[0][:2] == (2.0, 2.0)
 
 
+def test_example_of_expand_knows_other_words(plugin_manager: PluginManager) -> None:
+    plugin_manager.register(example("expand"))
+    expansion = plugin_manager.expand(["k8s", "tea"])
+    assert expansion
+    assert expansion.alike == {"k8s": {"kubernetes": 0.9}}
+
+
 def test_example_of_register_tools_has_the_name_that_is_said(make_plane: Callable[..., Plane]) -> None:
     plane = make_plane(example("register_tools"))
     plane.post("call Ann", agent="muse", kind="commitment", due_at="2026-01-05T09:00:00Z")

@@ -284,5 +284,18 @@ def test_few_cells_are_opened_however_many_memories_there_are(meant: Plane, monk
     assert found_itself == len(rows)
 
 
+def test_sign_that_the_question_is_sure_of_counts_more(meant: Plane) -> None:
+    asked = [4.0, 3.0, 2.0, 1.0, 0.5, 0.4, 0.3, 0.2]
+    rows = {seq: [-value if place == turned else value for place, value in enumerate(asked)] for seq, turned in (
+        (3, 0), (2, 3), (1, 7),
+    )}  # fmt: skip
+    with meant.database.writing() as connection:
+        connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
+        for seq, row in rows.items():
+            values = (seq, vectors.signs(row), vectors.packed(row))
+            connection.exec_driver_sql("INSERT INTO vectors VALUES (?, 'm', ?, ?)", values)
+        assert meaning.nearest(connection, "m", asked, 3) == [1, 2, 3]
+
+
 def test_cells_next_to_the_own_are_those_of_the_least_certain_signs() -> None:
     assert list(meaning._near(0b101, [3.0, 1.0, 2.0])) == [0b101, 0b111, 0b100, 0b110, 0b001, 0b011, 0b000, 0b010]

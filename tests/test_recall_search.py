@@ -281,6 +281,21 @@ def test_same_words_are_told_newest_first(plane: Plane) -> None:
     assert found(plane, "kites") == ["kites 2", "kites 1", "kites 0"]
 
 
+def test_answer_counts_what_the_question_before_it_says(plane: Plane) -> None:
+    for number, (before, after) in enumerate(
+        (("Where do the kites fly?", "They fly by a lake"), ("Kites fly.", "They fly here"))
+    ):
+        for minute, text in enumerate((before, after)):
+            at = DAY + timedelta(days=number, minutes=minute)
+            plane.post(text, agent="muse", thread=str(number), created_at=at)
+    parts = {hit.snippet: hit.why for hit in plane.recall("where do kites fly", explain=True).hits}
+    answer, other = parts["They fly by a lake"], parts["They fly here"]
+    assert answer is not None
+    assert other is not None
+    assert answer["beside"] == 1.5  # as much as the question itself
+    assert answer["beside"] > other["beside"] > 0
+
+
 # --- filters -----------------------------------------------------------------------------------------------------
 
 

@@ -24,7 +24,7 @@ def test_likeness_of_packed_rows_is_the_cosine() -> None:
         cosine = sum(a * b for a, b in zip(one, other, strict=True)) / sqrt(
             sum(a * a for a in one) * sum(b * b for b in other)
         )
-        told = vectors.likeness(vectors.unit(one), vectors.packed(vectors.unit(other)))
+        told = vectors.likeness(vectors.whole(vectors.unit(one)), vectors.packed(vectors.unit(other)))
         assert abs(told - cosine) < 0.01
 
 
@@ -33,4 +33,4 @@ def test_first_number_is_the_first_sign() -> None:
 
 
 def test_row_of_zeros_is_like_nothing() -> None:
-    assert vectors.likeness(vectors.unit([0.0, 0.0]), vectors.packed([0.0, 0.0])) == 0
+    assert vectors.likeness(vectors.whole(vectors.unit([0.0, 0.0])), vectors.packed([0.0, 0.0])) == 0

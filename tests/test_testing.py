@@ -26,7 +26,9 @@ Install = Callable[..., str]
 
 SOUND = """
 from memory_plane import Plugin, PluginSettings, SettingsConfigDict, hookimpl
-from memory_plane.types import AgentInfo, Attention, Classification, Extraction, Ingested, Routing, Tool, Vectors, View
+from memory_plane.types import (
+    AgentInfo, Attention, Classification, Expansion, Extraction, Ingested, Routing, Tool, Vectors, View
+)
 from pathlib import Path
 
 class BirdsSettings(PluginSettings):
@@ -48,6 +50,8 @@ class BirdsPlugin(Plugin):
     def render(self, snapshot): yield View(path=Path("birds.md"), text=str(len(snapshot.items())))
     @hookimpl
     def embed(self, texts): return Vectors(model="birds", rows=tuple((1.0,) for text in texts))
+    @hookimpl
+    def expand(self, words): return Expansion(alike={word: {} for word in words})
     @hookimpl
     def register_tools(self, plane): yield Tool(name="tweet", description="Tweet", function=self.tweet)
     def tweet(self, text: str) -> str: return text
@@ -186,6 +190,7 @@ def test_sound_plugin_keeps_the_contract(keeps: Callable[..., None], test: str) 
         ("test_events_of_any_content_are_survived", 'Ingested(cursor="1")', "cue.payload['text']"),
         ("test_polls_with_any_cursor_are_survived", 'cursor="1"', "cursor=str(int(cue.cursor))"),
         ("test_texts_of_any_kind_are_embedded", "for text in texts", "for text in texts if text"),
+        ("test_words_of_any_kind_are_expanded", "word: {}", "word: 1"),
         ("test_pages_tools_and_commands_of_an_empty_memory", "birds.md", "../birds.md"),
         ("test_pages_tools_and_commands_of_an_empty_memory", "text: str) -> str", "text)"),
         ("test_close_may_be_called_twice", "def tweet", "def close(self): del self.settings\n    def tweet"),

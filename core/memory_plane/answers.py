@@ -26,6 +26,7 @@ from memory_plane.types import (
     Candidate,
     Claim,
     Classification,
+    Expansion,
     Extraction,
     Ingested,
     Item,
@@ -148,6 +149,17 @@ def vectors(answer: object, texts: Sequence[str]) -> Vectors:
         raise PluginError(f"gave {len(rows)} rows for {len(texts)} texts, or rows of several lengths")
     if not all(row and all(map(isfinite, row)) for row in rows):
         raise PluginError("gave a row that is empty or holds a number that is not finite")
+    return found
+
+
+def expansion(answer: object) -> Expansion:
+    """Check that each word has words of its own, with numbers that fit."""
+    found = _expect(answer, Expansion)
+    for word, others in _expect(found.alike, dict, "alike").items():
+        _text(word, "word", empty=True)
+        for other, likeness in _expect(others, dict, "alike").items():
+            _text(other, "word")
+            _unit(likeness, "likeness")
     return found
 
 

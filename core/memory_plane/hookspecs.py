@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Candidate,
         Classification,
         Event,
+        Expansion,
         Extraction,
         Ingested,
         Memory,
@@ -58,6 +59,10 @@ class Hooks:
     @hookspec(firstresult=True)
     def embed(self, texts: Sequence[str]) -> Vectors | None:
         """Turn texts into vectors of one model."""
+
+    @hookspec(firstresult=True)
+    def expand(self, words: Sequence[str]) -> Expansion | None:
+        """Say which other words mean nearly what the words of a question do."""
 
     @hookspec
     def integrate(self, machine: Machine) -> Iterable[Integration]:

@@ -306,6 +306,7 @@ class Plane(Writes, GraphReads, Judgements):
             until=moment("until", until),
         )
         vector = self.plugins.embed([query]) if self.settings.recall.meaning and query.strip() else None
+        expansion = self.plugins.expand(search.asked(query)) if self.settings.recall.beside else None
         with self.database.reading() as connection:
             return search.search(
                 connection,
@@ -316,6 +317,7 @@ class Plane(Writes, GraphReads, Judgements):
                 cursor=cursor,
                 weights=self.settings.recall,
                 vector=vector,
+                expansion=expansion,
                 explain=explain,
                 tokens=tokens,
             )

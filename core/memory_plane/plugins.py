@@ -34,7 +34,7 @@ from memory_plane.plugin import (
     told,
 )
 from memory_plane.settings import Settings
-from memory_plane.types import AgentInfo, Event, Extraction
+from memory_plane.types import AgentInfo, Event, Expansion, Extraction
 
 if TYPE_CHECKING:
     import click
@@ -274,6 +274,11 @@ class PluginManager:
                     self._failures.forget(call.plugin, ("embed",))
                 return answer
         return None
+
+    def expand(self, words: Sequence[str]) -> Expansion | None:
+        """Return the first answer of a plugin that is asked at once: a question waits."""
+        calls = [call for call in self._hooks["expand"] if not self._plugins[call.plugin].deferred]
+        return next((answer for _, answer in self._each(calls, {"words": words}, answers.expansion)), None)
 
     def integrate(self, machine: Machine) -> list[tuple[str, Integration]]:
         """Return how each agent is told of Memory Plane, with the plugin that says it."""

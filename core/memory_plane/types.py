@@ -263,6 +263,13 @@ class Vectors:
     rows: tuple[tuple[float, ...], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expansion:
+    """What other words mean nearly what a word does, and how nearly: above 0, and 1 the same; each is a single word."""
+
+    alike: Mapping[str, Mapping[str, float]]
+
+
 # --- what is read ------------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from math import log
@@ -38,9 +38,13 @@ _READ = Prepared(
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked and when: its telling words as stems with how telling each is, all its words, and its vector."""
+    """What is asked and when: its telling words as stems with how telling each is, all its words, and its vector.
+
+    `alike` has, for the stem of every other word that stands for such a one, which and how well: the word itself by 1.
+    """
 
     terms: Mapping[str, float]
+    alike: Mapping[str, Mapping[str, float]]
     words: frozenset[str]
     at: datetime
     model: str = ""
@@ -49,11 +53,17 @@ class Question:
 
 @dataclass(slots=True)
 class Evidence:
-    """What one memory has of it: its rank by words, its likeness, the terms in it, who says it; what age leaves."""
+    """What one memory has of it: its rank by words, its likeness, the terms in it, who says it; what age leaves.
+
+    `terms` have how telling they are, less where other words say them; `own`: it has a word of the question itself.
+    `asks`: it asks something, so that what comes next may answer it.
+    """
 
     words: float = 0.0
     meaning: float = 0.0
-    terms: frozenset[str] = frozenset()
+    own: bool = False
+    terms: Mapping[str, float] = field(default_factory=dict)
+    asks: bool = False
     named: bool = False
     user: bool = False
     left: float = 1.0
@@ -61,7 +71,7 @@ class Evidence:
     @property
     def speaks(self) -> bool:
         """Whether it has a word of the question, be it its writer's name."""
-        return self.named or any(len(term) > 1 for term in self.terms)  # else a sign of a longer word
+        return self.named or self.own
 
 
 def telling(words: Sequence[str], counts: Mapping[str, int], total: int) -> dict[str, float]:
@@ -73,14 +83,25 @@ def telling(words: Sequence[str], counts: Mapping[str, int], total: int) -> dict
     return found
 
 
+def alike(words: Sequence[str], others: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """Return, by stem, for which words each stands and how well; `others` are the words alike to each."""
+    asked = {stem(word): {stem(word): 1.0} for word in words}
+    found: dict[str, dict[str, float]] = {}
+    for word in words:
+        for other, likeness in others.get(word, {}).items():
+            terms = found.setdefault(stem(other), {})
+            terms[stem(word)] = max(likeness, terms.get(stem(word), 0.0))
+    return found | asked  # what is asked for itself stands for nothing else
+
+
 def split(words: str) -> list[str]:
     """Return the words of a text as they are compared."""
     return _WORD.findall(index.spaced(words).casefold())
 
 
-def _beginnings(terms: Iterable[str]) -> re.Pattern[str]:
+def _beginnings(stems: Iterable[str]) -> re.Pattern[str]:
     """Return the pattern of the words whose stem may be one of these: a stem changes but its last letter."""
-    heads = sorted({term[:-1] or term for term in terms})
+    heads = sorted({one[:-1] or one for one in stems})
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, heads))})[^\W_]*" if heads else "(?!)")
 
 
@@ -100,22 +121,36 @@ def read(
     """Return the evidence of each of these memories that may be seen."""
     rows = list(rows)
     most = max(READ // max(len(rows), 1), 200)
-    worth_stemming = _beginnings(question.terms)
+    worth_stemming = _beginnings(question.alike)
+    whole_words = {term for term in question.terms if len(term) > 1}  # else a sign of a longer word
+    vector = vectors.whole(question.vector)
     found = {}
     now = (question.at - EPOCH) // _MICROSECOND
-    for seq, agent, origin, text_, about, vector, written_at, at, pinned in _READ.all(
+    for seq, agent, origin, text_, about, row, written_at, at, pinned in _READ.all(
         connection, rows=json.dumps(rows), most=most, model=question.model
     ):
         said = text_ or ""
         written = index.spaced(f"{agent} {_dated(written_at // _DAY)} {about or ''} {said}").casefold()
-        speaker = _SAID.match(said) if ":" in said else None
-        said_by = {_first_name(agent), *([speaker[1].casefold()] if speaker else [])}
+        stems = {stem(word) for word in worth_stemming.findall(written)}
+        said_by = {_first_name(agent)}
+        if ":" in said and (speaker := _SAID.match(said)):
+            said_by.add(speaker[1].casefold())
         found[seq] = Evidence(
             words=ranked.get(seq, 0.0),
-            meaning=max(vectors.likeness(question.vector, vector), 0.0) if vector and question.vector else 0.0,
-            terms=frozenset(map(stem, worth_stemming.findall(written))) & question.terms.keys(),
+            meaning=max(vectors.likeness(vector, row), 0.0) if row and vector else 0.0,
+            own=not whole_words.isdisjoint(stems),
+            terms=_terms(stems, question) if stems else {},
+            asks="?" in said,
             named=not said_by.isdisjoint(question.words),
             user=origin == "user",
-            left=1.0 if at is None or pinned else fading.left((now - at) * _MICROSECOND),
+            left=1.0 if at is None or pinned else fading.left_after(now - at),
         )
     return found
+
+
+def _terms(stems: Iterable[str], question: Question) -> dict[str, float]:
+    has: dict[str, float] = {}
+    for one in stems:
+        for term, likeness in question.alike.get(one, {}).items():
+            has[term] = max(has.get(term, 0.0), likeness * question.terms[term])
+    return has

@@ -24,7 +24,7 @@ from memory_plane.store import index
 COMMON = 1_000
 """A word with more matching memories than this is common: it cannot choose what is scored, nor can words together."""
 NEWEST = 200
-"""Of what has a common word so many of the newest are looked at, also to tell how common it is."""
+"""Of what has a common word so many of the newest are looked at."""
 RAREST = 3
 """Of so many common words the newest are looked at where no rare word decides."""
 LOOKED_UP = 2_000
@@ -43,7 +43,8 @@ _ASCII_TERM = re.compile(r"\w(?:\S*\w)?")
 _COUNT, _MATCHING = (
     Prepared(text(query).bindparams(bindparam("query"), bindparam("most")))
     for query in (
-        "SELECT count(*) FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH :query LIMIT :most)",
+        "SELECT count(*), min(rowid)"
+        " FROM (SELECT rowid FROM memory_fts WHERE memory_fts MATCH :query ORDER BY rowid DESC LIMIT :most)",
         "SELECT rowid FROM memory_fts WHERE memory_fts MATCH :query ORDER BY rowid DESC LIMIT :most",
     )
 )
@@ -53,11 +54,6 @@ _PASSING = (
 )
 _SCORED = Prepared(
     text("SELECT rowid, bm25(memory_fts) FROM memory_fts WHERE memory_fts MATCH :query").bindparams(bindparam("query"))
-)
-_OLDEST = Prepared(
-    text(
-        "SELECT rowid FROM memory_fts WHERE memory_fts MATCH :query ORDER BY rowid DESC LIMIT 1 OFFSET :most"
-    ).bindparams(bindparam("query"), bindparam("most"))
 )
 _LAST = Prepared(text("SELECT max(seq) FROM operations"))
 _newest = select(_log.c.seq, _log.c.text).order_by(_log.c.seq.desc()).limit(bindparam("scanned")).subquery()
@@ -79,8 +75,7 @@ class Words:
     def __init__(self, connection: Connection, filters: Filters) -> None:
         self._connection = connection
         self.sieve = Sieve(connection, filters)
-        self._counts: dict[str, int] = {}
-        self._abouts: dict[str, int] = {}
+        self._counts: dict[str, tuple[int, int]] = {}
 
     def best(self, query: str, most: int) -> list[tuple[int, float]]:
         """Return (row, score) of the best matches: by phrases, else by single words, else by reading the newest."""
@@ -105,13 +100,8 @@ class Words:
         return int(_LAST.scalar(self._connection) or 0)
 
     def _about(self, phrase: str) -> int:
-        count = self._count(phrase)
-        if count <= COMMON:
-            return count
-        if phrase not in self._abouts:
-            oldest = int(_OLDEST.scalar(self._connection, query=phrase, most=NEWEST) or 0)
-            self._abouts[phrase] = max(count, NEWEST * self._total // max(self._total - oldest, 1))
-        return self._abouts[phrase]
+        count, oldest = self._counted(phrase)
+        return count if count <= COMMON else max(count, count * self._total // max(self._total - oldest, 1))
 
     def _ranked(self, terms: Sequence[str], most: int) -> list[tuple[int, float]]:
         phrases = ['"{}"'.format(index.spaced(term).replace('"', " ").strip()) for term in terms]
@@ -196,8 +186,13 @@ class Words:
 
     def _count(self, match: str) -> int:
         """Count matching memories, whatever the filters, but no further than needed to call them many."""
+        return self._counted(match)[0]
+
+    def _counted(self, match: str) -> tuple[int, int]:
+        """Return how many of the newest match, and the oldest of these."""
         if match not in self._counts:
-            self._counts[match] = int(_COUNT.scalar(self._connection, query=match, most=COMMON + 1))
+            ((count, oldest),) = _COUNT.all(self._connection, query=match, most=COMMON + 1)
+            self._counts[match] = count, oldest or 0
         return self._counts[match]
 
     def _scanned(self, words: str, most: int) -> list[tuple[int, float]]:

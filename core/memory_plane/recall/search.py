@@ -24,7 +24,7 @@ from memory_plane.recall.lexical import WORD, Words, bare, telling
 from memory_plane.recall.threads import Around
 from memory_plane.settings import RecallSettings
 from memory_plane.store import log, vectors
-from memory_plane.types import Beside, Hit, Operation, Recall, Vectors
+from memory_plane.types import Beside, Expansion, Hit, Operation, Recall, Vectors
 
 __all__ = ["Filters", "search"]
 
@@ -61,10 +61,13 @@ def search(
     cursor: str | None = None,
     weights: RecallSettings | None = None,
     vector: Vectors | None = None,
+    expansion: Expansion | None = None,
     explain: bool = False,
     tokens: int | None = None,
 ) -> Recall:
-    """Return the best hits for a query in anybody's words, asked at `now`; `vector` is what it means, in one row.
+    """Return the best hits for a query in anybody's words, asked at `now`.
+
+    `vector` is what it means, in one row; `expansion` which words mean nearly what the `asked` words of it do.
 
     With `tokens`, hits come with what was said before and after them, the best first, as far as that many go.
     Raise `Refused` only for a cursor that is not ours; no query is an error.
@@ -73,7 +76,7 @@ def search(
     offset = _read_cursor(cursor)
     most = min(offset + limit + 1, MAX_RESULTS)
     words = Words(connection, filters)
-    question = _question(words, query, vector, now)
+    question = _question(words, query, vector, expansion, now)
     found = _find(connection, query, words, question, most, weights or RecallSettings())
     shown = found.ranked[offset : offset + limit]
     hits = [_hit(log.at(connection, row), score, query) for row, score in shown]
@@ -94,12 +97,12 @@ def _find(
     ranked = dict(by_words[:BY_WORDS])
     near = _near(connection, words.sieve, question) if question.vector else []
     read = evidence.read(connection, question, dict.fromkeys([*ranked, *near]), ranked)
-    leading = _leading(fusion.fuse(read, {}, {}, question.terms, weights))
+    leading = _leading(fusion.fuse(read, {}, {}, weights))
     around = threads.around(connection, leading)
     lent = links.lent(connection, dict(list(leading.items())[:LENDING]), query) if weights.linked else {}
     rest = dict.fromkeys([row for rows in around.values() for row in rows if row is not None] + list(lent))
     read |= evidence.read(connection, question, [row for row in rest if row not in read], {})
-    parts = fusion.fuse(read, around, lent, question.terms, weights)
+    parts = fusion.fuse(read, around, lent, weights)
     fits = {row for row in read if row in ranked or row in lent or _speaks(read[row], weights)}
     fits &= ranked.keys() | set(words.sieve.first(fits - ranked.keys(), len(fits)))
     if not fits or _relevance(fits, ranked, read, question) < weights.floor:
@@ -117,12 +120,19 @@ def _near(connection: Connection, sieve: Sieve, question: Question) -> list[int]
     return sieve.first(meaning.nearest(connection, question.model, question.vector, most), BY_MEANING)
 
 
-def _question(words: Words, query: str, vector: Vectors | None, now: datetime) -> Question:
-    """Return what is asked: the telling words, weighed by how many memories have them, and the meaning."""
+def asked(query: str) -> list[str]:
+    """Return the words of a query that say what is looked for, as they are compared."""
     said = evidence.split(bare(query))
-    asked = telling([word for word in said if len(word) > 1 or not word.isascii()]) or telling(said)
+    return telling([word for word in said if len(word) > 1 or not word.isascii()]) or telling(said)
+
+
+def _question(words: Words, query: str, vector: Vectors | None, expansion: Expansion | None, now: datetime) -> Question:
+    """Return what is asked: the telling words, weighed by how many memories have them, and the meaning."""
+    told = asked(query)
     meant = (vector.model, vectors.unit(vector.rows[0])) if vector is not None else ()
-    return Question(evidence.telling(asked, *words.counts(asked)), frozenset(said), now, *meant)
+    alike = evidence.alike(told, expansion.alike if expansion is not None else {})
+    terms = evidence.telling(told, *words.counts(told))
+    return Question(terms, alike, frozenset(evidence.split(bare(query))), now, *meant)
 
 
 def _leading(parts: dict[int, Part]) -> dict[int, float]:
@@ -143,7 +153,7 @@ def _relevance(rows: set[int], ranked: dict[int, float], read: dict[int, Evidenc
     if not question.vector or any(row not in read or not read[row].terms for row in rows & ranked.keys()):
         return 1.0
     whole = sum(question.terms.values()) or 1.0
-    share = max(sum(question.terms[term] for term in read[row].terms) for row in rows) / whole
+    share = max(sum(read[row].terms.values()) for row in rows) / whole
     return (share + max(read[row].meaning for row in rows)) / 2
 
 

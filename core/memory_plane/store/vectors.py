@@ -21,6 +21,8 @@ from memory_plane.prepared import Prepared
 from memory_plane.store import cursors
 
 _vectors, _log = models.vectors, models.operations
+WHOLE = 10_000
+"""What a number of length 1 at most is multiplied by before it is rounded."""
 _SCALE = struct.Struct("<d")
 _PLACE = "vectors of {}"  # no plugin has a space in its name
 _is_there = Prepared(select(_log.c.op).where(_log.c.seq == bindparam("seq"), _log.c.op != FORGOTTEN))
@@ -88,9 +90,14 @@ def packed(row: Sequence[float]) -> bytes:
     return _SCALE.pack(most / 127) + array("b", [round(value / most * 127) for value in row]).tobytes()
 
 
-def likeness(query: Sequence[float], row: bytes) -> float:
-    """Return the inner product of a query of length 1 and a packed row: the cosine, less for a row that says little."""
-    return float(_SCALE.unpack_from(row)[0] * sum(map(mul, query, memoryview(row)[_SCALE.size :].cast("b"))))
+def likeness(query: Sequence[int], row: bytes) -> float:
+    """Return the inner product of a query in `whole` numbers and a packed row: the cosine, less if it says little."""
+    return float(_SCALE.unpack_from(row)[0] / WHOLE * sum(map(mul, query, array("b", row[_SCALE.size :]))))
+
+
+def whole(row: Sequence[float]) -> tuple[int, ...]:
+    """Return a row of length 1 in whole numbers, whose sums cost half as much."""
+    return tuple([round(value * WHOLE) for value in row])
 
 
 def unit(row: Sequence[float]) -> tuple[float, ...]:

@@ -39,6 +39,7 @@ __all__ = [
     "test_pages_tools_and_commands_of_an_empty_memory",
     "test_polls_with_any_cursor_are_survived",
     "test_texts_of_any_kind_are_embedded",
+    "test_words_of_any_kind_are_expanded",
 ]
 
 _ID = "00000000-0000-4000-8000-000000000000"
@@ -122,6 +123,12 @@ def test_texts_of_any_kind_are_embedded(plugin_name: str, home: Path) -> None:
     with closing(_running(plugin_name)) as manager:
         manager.embed(tuple(_TEXTS.values()))
         manager.embed(())
+
+
+def test_words_of_any_kind_are_expanded(plugin_name: str, home: Path) -> None:
+    with closing(_running(plugin_name)) as manager:
+        manager.expand(tuple(_TEXTS.values()))
+        manager.expand(())
 
 
 def test_pages_tools_and_commands_of_an_empty_memory(plugin_name: str, make_plane: Callable[..., Plane]) -> None:

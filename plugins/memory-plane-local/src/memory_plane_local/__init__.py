@@ -11,7 +11,17 @@ from pydantic import Field
 
 from memory_plane.plugin_settings import PluginSettings, SettingsConfigDict, Zone
 from memory_plane.plugins import Plugin, hookimpl
-from memory_plane.types import AgentContext, Candidate, Classification, Extraction, Memory, Node, Routing, Vectors
+from memory_plane.types import (
+    AgentContext,
+    Candidate,
+    Classification,
+    Expansion,
+    Extraction,
+    Memory,
+    Node,
+    Routing,
+    Vectors,
+)
 
 __version__ = "0.1.0"
 __all__ = ["LocalPlugin", "LocalSettings"]
@@ -79,6 +89,15 @@ class LocalPlugin(Plugin):
 
                 return hashing.embed(texts)
         return None
+
+    @hookimpl(trylast=True)
+    def expand(self, words: Sequence[str]) -> Expansion | None:
+        """Say which words mean nearly the same, as the table of meanings has it."""
+        if self.settings.embedding != "meanings":
+            return None
+        from memory_plane_local import thesaurus
+
+        return thesaurus.expand(words)
 
 
 def _machine_zone() -> tzinfo:
