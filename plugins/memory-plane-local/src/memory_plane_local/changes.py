@@ -12,7 +12,7 @@ from memory_plane_local.elements import NAME, NOUN, VERB, Element
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues, rows
-from memory_plane_local.verbs import Row, phrases
+from memory_plane_local.verbs import Row, sense
 
 _REACH = 4
 """How many elements may stand between a verb and what it changes from."""
@@ -130,24 +130,17 @@ def _row(subject: list[Name], change: Change, verb: str) -> Row | None:
     if not subject:
         return None
     if "Place" in kinds:
-        return _fitting(phrases()["live"][0].row, subject, names) or _fitting(_located(), subject, names)
+        return _fitting(sense("live", "LOCATED_IN"), subject, names) or _fitting(
+            sense("relocate", "LOCATED_IN"), subject, names
+        )
     if verb in cues("going") and all(fit(name, ("Person",)) for name in subject) and kinds <= {"Organization", "Team"}:
-        return _member() if kinds == {"Team"} else phrases()["join"][0].row
-    return _fitting(uses_of_things() if change.thing else phrases()["use"][-1].row, subject, names)
+        return sense("join", "MEMBER_OF") if kinds == {"Team"} else sense("join", "WORKS_AT")
+    return _fitting(uses_of_things() if change.thing else sense("use", "USES"), subject, names)
 
 
 def _left_home(reader: Reader, clause: Clause, source: Name, name: Name, factor: float, element: Element) -> bool:
     """Whether it is a person that moved away."""
-    left = next(phrase.row for phrase in phrases()["move"] if phrase.row.relation == "PREVIOUSLY_LIVED_IN")
-    return reader.draft(clause, source, left, name, "positive", factor, element)
-
-
-def _located() -> Row:
-    return next(phrase.row for phrase in phrases()["relocate"] if phrase.row.relation == "LOCATED_IN")
-
-
-def _member() -> Row:
-    return next(phrase.row for phrase in phrases()["join"] if phrase.row.relation == "MEMBER_OF")
+    return reader.draft(clause, source, sense("move", "PREVIOUSLY_LIVED_IN"), name, "positive", factor, element)
 
 
 def _fitting(row: Row, subject: list[Name], names: list[Name]) -> Row | None:

@@ -12,7 +12,7 @@ from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.subjects import opens, rates
 from memory_plane_local.tables import cues
-from memory_plane_local.verbs import Row, phrases
+from memory_plane_local.verbs import Row, sense
 
 _CHOSEN = frozenset({"USES", "PREFERS"})
 _NO_USERS = frozenset({"Person", "Agent", "Place", "Event", "Language", "Commitment"})
@@ -67,7 +67,7 @@ def _headed(clause: Clause) -> bool:
 
 def uses_of_things() -> Row:
     """Return the row of what is used for any thing, which is told by a decision, and no state."""
-    row = phrases()["use"][-1].row
+    row = sense("use", "USES")
     return row._replace(state=False, subjects=(*row.subjects, "Concept", "Document", "Thing"))
 
 

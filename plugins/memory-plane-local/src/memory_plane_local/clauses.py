@@ -17,6 +17,7 @@ from memory_plane_local.tokens import Token
 from memory_plane_local.verbs import Phrase, phrases, starting
 
 _HEARSAY = 0.65
+_TOLD_BY_OTHERS = 0.8
 
 
 def doubt(tokens: Sequence[Token]) -> float:
@@ -24,7 +25,16 @@ def doubt(tokens: Sequence[Token]) -> float:
     for token, after in pairwise([*tokens, None]):
         if token is not None and token.low in cues("hearsay") and (not after or after.low not in cues("heard_of")):
             return _HEARSAY
-    return 1.0
+    return _TOLD_BY_OTHERS if any(_says(tokens, at) for at in range(1, len(tokens) - 1)) else 1.0
+
+
+def _says(tokens: Sequence[Token], at: int) -> bool:
+    """Whether somebody else says, in other words than his own, what follows: "Bob says Acme is hiring"."""
+    return (
+        tokens[at].low in cues("reporting")
+        and tokens[at - 1].low not in cues("ourselves")
+        and tokens[at + 1].low not in cues("not_reported")
+    )
 
 
 @dataclass(slots=True)
@@ -32,7 +42,8 @@ class Clause:
     """A sentence while it is read: `flags` hold for all of it, the subjects change from verb to verb.
 
     `onwards` holds those that the words before each token lay on all after them; `doubt` is the factor of hearsay;
-    `main` is its first subject, `last` that of the verb before, `product` what was last built; `waiting` are verbs
+    `before` is the subject that goes on after a semicolon,
+    `main` its first subject, `last` that of the verb before, `product` what was last built; `waiting` are verbs
     that come before their subject, `previous` the flags of the verb before.
     """
 
@@ -42,6 +53,7 @@ class Clause:
     onwards: list[int]
     written: datetime
     doubt: float = 1.0
+    before: list[Name] = field(default_factory=list)
     main: list[Name] = field(default_factory=list)
     last: list[Name] = field(default_factory=list)
     product: list[Name] = field(default_factory=list)
@@ -146,7 +158,7 @@ def _gap(clause: Clause, at: int, word: str) -> int:
     """The token where `word` follows after one name or noun phrase; `at` when it does not."""
     begin = clause.element_at(at)
     for element in clause.elements[begin : begin + 5]:
-        if element.kind in (VERB, MARK) or element.low in cues("link"):
+        if element.kind == VERB or element.low in cues("link") or (element.kind == MARK and element.low not in "$€£"):
             return at
         if element.low == word:
             return element.begin

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from memory_plane_local.elements import NAME, NOUN, Element
 from memory_plane_local.name import Name
+from memory_plane_local.tables import cues
 
 _WANTED = {
     "he": (("Person",), 0.92),
@@ -14,6 +17,9 @@ _WANTED = {
     "code": (("Project",), 0.9),
 }
 _MEMORY = 12
+_THING, _GROUP = ("Project", "Tool"), ("Organization", "Team")
+_CALLED = dict.fromkeys(("project", "app", "game", "tool", "library", "product", "service", "site", "platform"), _THING)
+_CALLED |= dict.fromkeys(("studio", "charity", "foundation", "organisation", "organization", "nonprofit"), _GROUP)
 
 
 @dataclass(slots=True)
@@ -48,6 +54,8 @@ class Discourse:
         unknown = next((name for name in reversed(self.recent) if not name.options and not name.weak), None)
         if unknown is not None and pronoun == "they":
             return [unknown], factor * 0.85
+        if pronoun == "they" and (thing := self.last("Project")):
+            return [thing], factor * 0.85
         return ([self.writer], 0.8) if pronoun == "code" and self.writer else ([], 0.0)
 
     def _person(self, pronoun: str, factor: float) -> tuple[list[Name], float]:
@@ -61,6 +69,27 @@ class Discourse:
                 return [name], factor if name in said else factor * 0.85
         return [], 0.0
 
+    def stand_in(self, element: Element) -> list[Name]:
+        """Return what "the project" or "the studio" of an earlier sentence is called; nothing for other words."""
+        if element.kind != NOUN or not element.definite or element.owner or element.end - element.begin > 1:
+            return []
+        name = next(filter(None, map(self.last, _CALLED.get(element.low, ()))), None)
+        return [name] if name is not None else []
+
     def last(self, kind: str) -> Name | None:
         """Return the name of this type said last."""
         return next((name for name in reversed(self.recent) if name.options[:1] == (kind,)), None)
+
+
+def renamed(elements: Sequence[Element]) -> Iterator[tuple[Name, Name]]:
+    """Yield a name and another one for the same: "Orbit (aka Orb)"; what has no name of its own takes the other."""
+    for at, element in enumerate(elements):
+        if element.low not in cues("alias") or not 0 < at < len(elements) - 1 or elements[at + 1].kind != NAME:
+            continue
+        first, other = elements[at - 1 if elements[at - 1].names else max(at - 2, 0)], elements[at + 1]
+        if first.kind == NOUN and first.names[0].options:
+            other.names[0].options, other.names[0].soft = first.names[0].options, True
+            first.names = other.names
+        elif first.kind == NAME:
+            yield first.names[0], other.names[0]
+            other.names = first.names

@@ -11,6 +11,7 @@ from memory_plane_local.spans import NEVER, Times
 
 _GUESSED, _STRETCHED = 0.93, 0.9
 _EMPLOYMENT = frozenset({"WORKS_AT", "MEMBER_OF"})
+_BONDS = frozenset({"MENTOR_OF", "PART_OF", "FAMILY_OF"})
 
 
 @dataclass(slots=True)
@@ -48,7 +49,7 @@ class Drafts:
 
 def fit(name: Name, allowed: tuple[str, ...]) -> tuple[str, float] | None:
     """Return the type that `name` has among the allowed ones and the factor for it, None when it has none."""
-    if not name.options:
+    if not name.options or (name.soft and name.options[0] not in allowed):
         if name.weak and THING in allowed:
             return THING, _GUESSED
         if name.guess in allowed and name.guess != "Concept":
@@ -77,6 +78,7 @@ def _shape_type(name: Name, allowed: tuple[str, ...]) -> str:
 
 def settle(name: Name, kind: str) -> None:
     """Let a claim decide the type of a name."""
+    name.soft = False
     if name.options[:1] != (kind,):
         name.options = (kind,)
 
@@ -96,6 +98,6 @@ def polarity(flags: int, *, state: bool) -> Polarity:
 
 def closed(relation: str, polar: Polarity) -> str:
     """Return the name that an ended relation goes by."""
-    if polar == "past" and (relation in _EMPLOYMENT or (relation.endswith("_OF") and relation != "MENTOR_OF")):
+    if polar == "past" and (relation in _EMPLOYMENT or (relation.endswith("_OF") and relation not in _BONDS)):
         return "PREVIOUSLY_WORKED_AT"
     return relation

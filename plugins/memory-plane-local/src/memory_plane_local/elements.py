@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from memory_plane.spellings import COMPANY
 from memory_plane_local.guards import helpers
 from memory_plane_local.lexicon import common_nouns, is_common, roles, titles
 from memory_plane_local.name import THING, Name
@@ -16,9 +17,13 @@ NAME, NOUN, VERB, ROLE, PRONOUN, WORD, MARK = "name", "noun", "verb", "role", "p
 _PRONOUNS = {
     **{low: low for low in ("he", "she", "they", "it", "me", "us")},
     **{"him": "he", "them": "they", "i": "me", "we": "us", "myself": "me"},
+    **dict.fromkeys(("él", "он", "他", "彼", "그는"), "he"),
+    **dict.fromkeys(("ella", "elle", "она", "她", "彼女", "그녀는"), "she"),
 }
 _OWNERS = {"his": "he", "her": "she", "their": "they", "its": "it", "my": "me", "our": "us"}
 _LONGEST = 5
+_MODIFIERS = 2
+"""How many ordinary words may tell more of a title."""
 
 
 @dataclass(slots=True, eq=False)
@@ -65,10 +70,13 @@ class _Builder:
         """Go through the tokens once; each is part of exactly one element or of none."""
         at = 0
         while at < len(self.tokens):
+            if self.tokens[at].low == "." and at and self.tokens[at - 1].low in COMPANY:
+                at += 1
+                continue
             if self.tokens[at].shape == "mark" and at not in self.names:
                 at = self._add(Element(MARK, self.tokens[at].low, at, at + 1))
                 continue
-            if self.tokens[at].low in words("titles.txt"):
+            if self.tokens[at].low in words("titles.txt") and at not in self.names:
                 at += 1 + (at + 1 < len(self.tokens) and self.tokens[at + 1].low == ".")
                 continue
             at = self._role(at) or self._noun(at) or self._name(at) or self._verb(at) or self._word(at)
@@ -171,29 +179,46 @@ class _Builder:
         return Name(self.sentence.text[start:stop], start, stop, (kind or THING,), strength, weak, span=(at, end))
 
     def _role(self, at: int) -> int:
-        for role in roles().get(self.tokens[at].low, ()):
-            end = at + 1 + len(role.rest)
-            if tuple(token.low for token in self.tokens[at + 1 : end]) != role.rest or (
-                not role.rest and self._no_title(at)
-            ):
-                continue
-            end, field_name = self._field(end, role.label)
-            label = role.label + field_name
-            title = self.sentence.text[self.tokens[at].start : self.tokens[end - 1].end]
-            form = "lead" if role.leads else "staff"
-            return self._add(Element(ROLE, label, at, end, form=form, title=title))
+        for begin in range(at, min(at + _MODIFIERS + 1, len(self.tokens))):
+            if begin > at and not self._modifies(at, begin - 1):
+                return 0
+            for role in roles().get(self.tokens[begin].low, ()):
+                end = begin + 1 + len(role.rest)
+                if tuple(token.low for token in self.tokens[begin + 1 : end]) != role.rest or (
+                    not role.rest and self._no_title(begin)
+                ):
+                    continue
+                end, field_name = self._field(end, role.label)
+                label = role.label + field_name
+                title = self.sentence.text[self.tokens[at].start : self.tokens[end - 1].end]
+                form = "lead" if role.leads else "staff"
+                return self._add(Element(ROLE, label, at, end, form=form, title=title))
         return 0
+
+    def _modifies(self, begin: int, at: int) -> bool:
+        """Whether the ordinary words from `begin` to `at` can tell more of a title: "the country director"."""
+        token, last = self.tokens[at], self.found[-1] if self.found else None
+        introduced = self._after_article() or (last is not None and last.low in cues("introducing"))
+        return (
+            introduced
+            and at not in self.names
+            and token.shape == "low"
+            and token.text.isalpha()
+            and token.low not in words("function.txt")
+            and token.low not in words("adverbs.txt")
+            and token.low not in cues("managed")
+        )
 
     def _no_title(self, at: int) -> bool:
         """Whether a title is none here: a verb ("heads the team") or part of a name ("SRE team")."""
         after = self.tokens[at + 1].low if at + 1 < len(self.tokens) else ""
-        if common_nouns().get(after) in ("Team", "Project"):
+        if after in common_nouns() and at + 1 not in self.names:
             return True
         if self.tokens[at].low not in forms():
             return False
         if self.found and self.found[-1].kind == NAME and self.found[-1].end == at and at + 1 in self.names:
             return forms()[self.tokens[at].low][1] != {BASE}
-        return not self._after_article() and after not in ("of", "at", ":", "for")
+        return not self._after_article() and after not in ("of", "at", ":", "for", "is", "was", "'s")
 
     def _field(self, end: int, label: str) -> tuple[int, str]:
         """The field of a head, a director or a vice president: "head of data", "head of people ops"."""

@@ -10,13 +10,14 @@ from memory_plane_local.agenda import Agenda
 from memory_plane_local.changes import read_change
 from memory_plane_local.choices import read_choice
 from memory_plane_local.clauses import Clause, doubt
-from memory_plane_local.coreference import Discourse
+from memory_plane_local.coreference import Discourse, renamed
 from memory_plane_local.dates import due_date
 from memory_plane_local.deadlines import read_deadline
 from memory_plane_local.drafts import Draft, Drafts
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, elements
 from memory_plane_local.frames import read_frames
 from memory_plane_local.guards import QUESTION, clause_flags, onward_flags
+from memory_plane_local.hold_ups import read_hold_up
 from memory_plane_local.items import read_bond, read_promise
 from memory_plane_local.letters import introduced, read_letter
 from memory_plane_local.likely import read_likely
@@ -83,8 +84,12 @@ class _Text:
         clause = Clause(sentence, found, clause_flags(tokens), onward_flags(tokens), self.written, doubt(tokens))
         if sentence.question:
             clause.flags |= QUESTION
+        if not sentence.fresh:
+            clause.before = list(self.discourse.subject)
         for element in clause.elements:
-            element.names = [self._once(name) for name in element.names]
+            element.names = self.discourse.stand_in(element) or [self._once(name) for name in element.names]
+        for name, other in renamed(clause.elements):
+            self.names[_key(other.text)] = name
         self._listen(clause)
         listed = self.agenda.read(clause)
         task = listed.item if listed else self._task(clause)
@@ -94,6 +99,7 @@ class _Text:
         for at in range(len(clause.elements)):
             self._element(clause, at, tasked=tasked)
         self.reader.finish(clause)
+        read_hold_up(self.reader, clause)
         read_likely(self.reader, clause)
         if clause.elements and listed is None:
             self._item(read_request(clause, sentence.question))
@@ -110,7 +116,7 @@ class _Text:
         element = clause.elements[at]
         if element.kind == NAME:
             self.discourse.note(element.names)
-        if element.kind == NAME or (element.kind == NOUN and at == 0):
+        if (element.kind == NAME and not clause.waiting) or (element.kind == NOUN and at == 0):
             clause.main = clause.main or element.names
         read_frames(self.reader, clause, at)
         if element.kind == VERB:
@@ -164,13 +170,13 @@ class _Text:
 
     def _once(self, name: Name) -> Name:
         """The same name again is the same thing: its first occurrence stands for all."""
-        key = name.text.lower().removeprefix("the ")
+        key = _key(name.text)
         known = self.names.get(key)
         if known is None:
             self.names[key] = name
             return name
-        if not known.options:
-            known.options = name.options
+        if not known.options or (known.soft and name.options):
+            known.options, known.soft = name.options, name.soft
         known.weak = known.weak and name.weak
         known.guess = name.guess if known.guess == "Concept" else known.guess
         return known
@@ -198,6 +204,10 @@ class _Text:
             for draft in drafts
         )
         return Extraction(mentions=tuple(frozen.values()), claims=claims, items=tuple(self.items))
+
+
+def _key(text: str) -> str:
+    return text.lower().removeprefix("the ")
 
 
 def _mention(name: Name) -> Mention:

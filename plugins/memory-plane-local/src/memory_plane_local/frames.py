@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import fit, polarity
-from memory_plane_local.elements import NAME, NOUN, PRONOUN, VERB, WORD, Element
+from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
 from memory_plane_local.guards import QUESTION
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.subjects import opens
 from memory_plane_local.tables import rows
-from memory_plane_local.verbs import Row, phrases
+from memory_plane_local.verbs import Row, sense
 
 _SLOTS = frozenset({"S", "O", "P", "X"})
 _EMPLOYER = ("Organization",)
@@ -47,6 +47,7 @@ class _Bound:
     targets: list[Name] = field(default_factory=list)
     flags: int = 0
     factor: float = 1.0
+    owner: str = ""
 
 
 def read_frames(reader: Reader, clause: Clause, at: int) -> None:
@@ -112,18 +113,25 @@ def _beginning(elements: list[Element], at: int) -> tuple[Frame, ...]:
 
 
 def _match(reader: Reader, clause: Clause, at: int, frame: Frame) -> _Bound | None:
-    if at + len(frame.atoms) > len(clause.elements):
-        return None
-    bound = _Bound()
-    for cursor, atom in enumerate(frame.atoms, at):
-        if not _matches(reader, clause, clause.elements[cursor], atom, bound):
+    elements, bound, cursor = clause.elements, _Bound(), at
+    for atom in frame.atoms:
+        if atom.slot and cursor + 1 < len(elements) and elements[cursor].kind == ROLE:
+            cursor += elements[cursor + 1].kind == NAME  # "our florist Gustavo" is Gustavo
+        if cursor == len(elements) or not _matches(reader, clause, elements[cursor], atom, bound):
             return None
-    first = frame.atoms[0]
-    if first.words == ("code",):
-        bound.sources = reader.discourse.resolve("code")[0]
-    elif not any(atom.slot in ("S", "P") for atom in frame.atoms) and first.verbs:
-        bound.sources, bound.factor = reader.subject(clause, at)
+        cursor += 1
+    if not any(atom.slot in ("S", "P") for atom in frame.atoms):
+        bound.sources, bound.factor = _unsaid(reader, clause, at, frame, bound)
     return bound
+
+
+def _unsaid(reader: Reader, clause: Clause, at: int, frame: Frame, bound: _Bound) -> tuple[list[Name], float]:
+    """The subject of a pattern that has none: the verb's own, whose something is, or that of the sentence."""
+    if bound.owner:
+        return reader.discourse.resolve(bound.owner)
+    if frame.atoms[0].words == ("code",):
+        return reader.discourse.resolve("code")
+    return reader.subject(clause, at) if frame.atoms[0].verbs else (clause.main or clause.before, 0.95)
 
 
 def _matches(reader: Reader, clause: Clause, element: Element, atom: Atom, bound: _Bound) -> bool:
@@ -133,6 +141,7 @@ def _matches(reader: Reader, clause: Clause, element: Element, atom: Atom, bound
         bound.flags |= element.flags & ~QUESTION
         return element.kind == VERB and element.low in atom.verbs
     if atom.words:
+        bound.owner = element.owner or bound.owner
         return element.low in atom.words
     names = element.names if element.kind in (NAME, NOUN) else []
     if element.kind == WORD and atom.slot == "O" and set(atom.types) & {"Organization"}:
@@ -168,7 +177,7 @@ def _maker(reader: Reader, clause: Clause, at: int, frame: Frame, bound: _Bound)
     writer = reader.discourse.writer
     if frame.row.relation != "INTRODUCED_TO" or frame.atoms[0].verbs[:1] != ("introduce",) or bound.sources != [writer]:
         return
-    knows = next(phrase.row for phrase in phrases()["know"])
+    knows = sense("know", "KNOWS")
     polar = polarity(clause.flags | bound.flags, state=False)
     for maker in reader.subject(clause, at)[0]:
         for target in bound.targets:

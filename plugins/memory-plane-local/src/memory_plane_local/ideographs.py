@@ -1,4 +1,7 @@
-"""Chinese and Japanese have no spaces: cut a run at its function words and where the script changes."""
+"""Chinese and Japanese have no spaces: cut a run at its function words and where the script changes.
+
+Korean has, but its particles hang on the words before them.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,28 @@ from functools import cache
 from memory_plane_local.tables import words
 
 _HAN = "\u3400"
+_HANGUL = "\uac00", "\ud7a3"
+_PARTICLES = (
+    "입니다",
+    "이에요",
+    "에서",
+    "에게",
+    "한테",
+    "으로",
+    "이고",
+    "예요",
+    "이다",
+    *"은는이가을를의에와과도로님씨",
+)
 
 
 def segment(run: str) -> Iterator[tuple[int, str]]:
     """Yield (offset, part) of a word; anything but ideographs and kana stays whole."""
     if max(run) < _HAN and not any("\u3040" <= char <= "\u30ff" for char in run):
         yield 0, run
+        return
+    if _HANGUL[0] <= run[-1] <= _HANGUL[1]:
+        yield from _korean(run)
         return
     start = at = 0
     while at < len(run):
@@ -30,6 +49,22 @@ def segment(run: str) -> Iterator[tuple[int, str]]:
             at += 1
     if start < len(run):
         yield start, run[start:]
+
+
+def _korean(run: str) -> Iterator[tuple[int, str]]:
+    """Cut Latin letters and a particle off: Google에서, 김민준은."""
+    begin = next(at for at, char in enumerate(run) if char >= _HANGUL[0])
+    if begin:
+        yield 0, run[:begin]
+    word = run[begin:]
+    particle = "" if word in words("scripts.txt") else next(filter(word.endswith, _PARTICLES), "")
+    stem = word[: len(word) - len(particle)]
+    if stem and (len(stem) > 1 or not particle or stem in words("scripts.txt")):
+        yield begin, stem
+        if particle:
+            yield begin + len(stem), particle
+    else:
+        yield begin, word
 
 
 @cache

@@ -82,7 +82,8 @@ def contexts(side: str) -> dict[str, str]:
 def is_common(word: str) -> bool:
     """Whether a lower-case word is ordinary English, inflections included."""
     common = words("common.txt")
-    return word in common or word in words("function.txt") or any(stem in common for stem in stems(word))
+    listed = word in common or word in words("function.txt") or word in words("scripts.txt")
+    return listed or any(stem in common for stem in stems(word))
 
 
 def stems(word: str) -> list[str]:

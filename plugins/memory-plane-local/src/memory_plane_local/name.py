@@ -21,6 +21,7 @@ class Name:
     """A named thing, once for all its occurrences in a text; claims narrow its type, `guess` is for want of any.
 
     `label` is what the tagger calls it, PER, ORG or LOC, however sure it is.
+    The type of a `soft` one gives way to a claim.
     """
 
     text: str
@@ -29,6 +30,7 @@ class Name:
     options: tuple[str, ...] = ()
     strength: float = 0.7
     weak: bool = False
+    soft: bool = False
     used: bool = False
     guess: str = "Concept"
     label: str = ""
@@ -41,11 +43,18 @@ class Name:
 
 
 def name_at(
-    sentence: Sentence, begin: int, end: int, options: tuple[str, ...], strength: float, *, weak: bool = False
+    sentence: Sentence,
+    begin: int,
+    end: int,
+    options: tuple[str, ...],
+    strength: float,
+    *,
+    weak: bool = False,
+    soft: bool = False,
 ) -> Name:
     """Make the name that the tokens `begin` to `end` write."""
     start, stop = sentence.tokens[begin].start, sentence.tokens[end - 1].end
-    return Name(sentence.text[start:stop], start, stop, options, strength, weak, span=(begin, end))
+    return Name(sentence.text[start:stop], start, stop, options, strength, weak, soft, span=(begin, end))
 
 
 def opening(tokens: Sequence[Token], at: int) -> bool:
@@ -77,7 +86,7 @@ def version_end(tokens: Sequence[Token], end: int) -> int:
     text = tokens[end].low
     if text[0] == "v" and text[1:2].isdigit():
         return end + 1
-    counted = end + 1 < len(tokens) and tokens[end + 1].shape != "mark" and not _goes_on(tokens[end + 1].low)
+    counted = end + 1 < len(tokens) and tokens[end + 1].shape == "low" and not _goes_on(tokens[end + 1].low)
     return end + 1 if tokens[end].shape == "num" and len(text) <= 4 and not counted else end
 
 

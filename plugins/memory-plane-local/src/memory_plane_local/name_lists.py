@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from memory_plane_local.lexicon import contexts, is_common, known_names, titles
+from memory_plane_local.lexicon import common_nouns, contexts, is_common, known_names, titles
 from memory_plane_local.name import Name, legal_end, name_at, opening, version_end
 from memory_plane_local.sentences import Sentence, is_initial
 from memory_plane_local.tables import cues, words
@@ -51,13 +51,27 @@ def _known(sentence: Sentence, at: int, gazetteer: Mapping[str, str]) -> Name | 
 
 def _whole(tokens: Sequence[Token], end: int, kind: str) -> int:
     """The end of a listed name with the number of its version, or the legal form of a company."""
-    return legal_end(tokens, end) if kind == "Organization" else version_end(tokens, end) if kind in _NUMBERED else end
+    if kind == "Organization":
+        return legal_end(tokens, end)
+    return _code_name(tokens, end, version_end(tokens, end)) if kind in _NUMBERED else end
+
+
+def _code_name(tokens: Sequence[Token], begin: int, end: int) -> int:
+    """The end of a name with what its version is called: ROS 2 Jazzy."""
+    called = begin < end < len(tokens) and tokens[end].shape == "cap" and tokens[end - 1].shape == "num"
+    return end + 1 if called and not _named(tokens[end].low) else end
+
+
+def _named(low: str) -> bool:
+    return low in known_names() or any(low in words(f"{kind}.txt") for kind in ("function", "first_names", "calendar"))
 
 
 def _cued(sentence: Sentence, at: int, end: int) -> bool:
     """Whether an ordinary word such as Go or notion is meant as a name here."""
     tokens = sentence.tokens
     before = tokens[at - 1].low if at else ""
+    if tokens[at].low in words("first_names_ambiguous.txt"):
+        return before in cues("coded") or (end < len(tokens) and tokens[end].low in common_nouns())
     if tokens[at].shape == "low" or sentence.shout:
         if before == "to" and tokens[at].low in forms() and end < len(tokens) and tokens[end].low in cues("going_on"):
             return False

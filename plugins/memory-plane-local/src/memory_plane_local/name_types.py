@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from unicodedata import combining, normalize
 
 from memory_plane_local.lexicon import common_nouns, contexts, nouns
 from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 
 Guess = tuple[tuple[str, ...], float]
+GIVEN = 0.75
+"""How sure a rare given name alone makes a person."""
 
 
 def type_options(tokens: Sequence[Token], begin: int, end: int, lows: list[str]) -> Guess:
@@ -16,19 +19,31 @@ def type_options(tokens: Sequence[Token], begin: int, end: int, lows: list[str])
     if len(lows) == 1 and begin > 1 and tokens[begin - 1].low == "at" and tokens[begin - 2].low in cues("works"):
         return ("Organization",), 0.85
     inner = _by_its_words(lows)
-    return inner if inner[0] else _by_its_neighbours(tokens, begin, end, lows[-1])
+    guess = inner if inner[0] else _by_its_neighbours(tokens, begin, end, lows[-1])
+    return guess if guess[0] or len(lows) > 1 or not _is_given(lows[0]) else (("Person",), GIVEN)
+
+
+def _is_given(low: str) -> bool:
+    """Whether a word is a given name, accents and what follows a hyphen aside: Laylā, Mei-Ling."""
+    plain = low.partition("-")[0]
+    plain = plain if plain.isascii() else "".join(char for char in normalize("NFKD", plain) if not combining(char))
+    return low in words("given_names.txt") or (
+        plain != low and (plain in words("given_names.txt") or plain in words("first_names.txt"))
+    )
 
 
 def _by_its_words(lows: list[str]) -> Guess:
     """The type that the words of a name tell: Nexus Labs, Project Lighthouse, Mary Jane Watson, checkout.ts."""
     last = lows[-1]
-    kind, front = nouns("after").get(last), nouns("before").get(lows[0])
+    kind, front = nouns("after").get(last) or nouns("named").get(last), nouns("before").get(lows[0])
     if len(lows) > 1 and (kind or front):
         return (kind if kind and kind != "Concept" else front or "Concept",), 0.93
     if lows[0] == "team":
         return ("Team",), 0.93
     if lows[0] in words("first_names.txt") or lows[0] in words("first_names_ambiguous.txt"):
         return ("Person",), 0.93 if len(lows) > 1 else 0.88
+    if len(lows) > 1 and _is_given(lows[0]):
+        return ("Person",), 0.9
     if "." in lows:
         return ("Person",), 0.88
     if "&" in lows:

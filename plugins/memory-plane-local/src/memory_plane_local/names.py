@@ -4,16 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memory_plane_local.lexicon import contexts, is_common, nouns, titles
+from memory_plane_local.lexicon import contexts, is_common, nouns, stems, titles
 from memory_plane_local.name import Name, legal_end, name_at, opening, owns_noun, version_end
 from memory_plane_local.name_lists import NOTHING_KNOWN, listed
-from memory_plane_local.name_types import type_options
+from memory_plane_local.name_types import GIVEN, type_options
 from memory_plane_local.sentences import Sentence, is_initial
 from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 from memory_plane_local.verbs import forms
 
 _IDEOGRAPHS = "\u3040"
+_FAMILIES = {
+    "han": (
+        "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文"
+        "張劉陳楊趙黃吳孫馬羅鄭謝韓馮蕭許蘇盧蔣賈閻鍾譚鄒陸龍錢湯賀賴龔"
+    ),
+    "hangul": (
+        "김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민"
+        "진지엄채원천방공현함변염여추도소석선설마길연위표명기반왕금옥육인맹제모"
+    ),
+}
+"""First characters of family names."""
+_FOLLOWED = {
+    **dict.fromkeys(("さん", "くん", "氏", "ちゃん", "様"), "Person"),
+    "项目": "Project",
+    "公司": "Organization",
+}
+"""What the word behind a name says of it."""
 
 
 def find_names(sentence: Sentence, gazetteer: Mapping[str, str] = NOTHING_KNOWN) -> list[Name]:
@@ -39,6 +56,8 @@ def _written(sentence: Sentence, at: int) -> Name | None:
         return _address(token, at)
     if token.text[0] >= _IDEOGRAPHS:
         return _ideographic(sentence, at)
+    if token.shape == "low" and token.text[0] > "\u0590" and token.text[0].upper() == token.text[0]:
+        return _caseless(sentence, at)
     if token.low in cues("numbered") and (name := _numbered(sentence, at)):
         return name
     if sentence.shout or token.shape == "low":
@@ -70,9 +89,22 @@ def _ideographic(sentence: Sentence, at: int) -> Name | None:
     token = tokens[at]
     if token.text in words("ideographs.txt") or "\u3040" <= token.text[0] <= "\u309f":
         return None
+    if "\uac00" <= token.text[0] <= "\ud7a3":
+        return _caseless(sentence, at)
     after = tokens[at + 1].text if at + 1 < len(tokens) else ""
-    kinds = {"さん": ("Person",), "项目": ("Project",), "公司": ("Organization",)}
-    return name_at(sentence, at, at + 1, kinds.get(after, ()), 0.7)
+    kind = _FOLLOWED.get(after, "")
+    person = not kind and token.text[0] in _FAMILIES["han"] and len(token.text) in (2, 3)
+    weak = not kind and not person and len(token.text) == 1
+    return name_at(sentence, at, at + 1, (kind or "Person",) if kind or person else (), 0.7, weak=weak, soft=person)
+
+
+def _caseless(sentence: Sentence, at: int) -> Name | None:
+    """A word of a script without capitals, which counts as a name once something is said of it."""
+    text = sentence.tokens[at].text
+    if text in words("scripts.txt") or len(text) < 2:
+        return None
+    person = text in words("given_names.txt") or (len(text) == 3 and text[0] in _FAMILIES["hangul"])
+    return name_at(sentence, at, at + 1, ("Person",) if person else (), 0.7, weak=not person, soft=person)
 
 
 def _lower(sentence: Sentence, at: int) -> Name | None:
@@ -100,7 +132,10 @@ def _capitalised(sentence: Sentence, at: int) -> Name | None:
         and (tokens[at].low != "the" or not _nameish(tokens, at + 1) or _article(tokens, at))
     ):
         return None
-    end = _run_end(tokens, at)
+    saint = (
+        tokens[at].low == "st" and tokens[at + 1 : at + 2] and tokens[at + 1].low == "." and _nameish(tokens, at + 2)
+    )
+    end = _run_end(tokens, at + 2 if saint else at)
     first = tokens[begin]
     if opening(tokens, begin) and first.shape == "cap" and first.low != "the" and _ordinary_opening(tokens, begin, end):
         return None
@@ -120,17 +155,31 @@ def _article(tokens: Sequence[Token], at: int) -> bool:
 def _ordinary_opening(tokens: Sequence[Token], begin: int, end: int) -> bool:
     """Whether the first word of a sentence is capitalised for that reason alone."""
     low = tokens[begin].low
-    if low in words("first_names.txt") or _given(tokens, begin) or owns_noun(tokens, end) or is_initial(tokens, begin):
+    if (
+        low in words("first_names.txt")
+        or low in words("given_names.txt")
+        or _given(tokens, begin)
+        or owns_noun(tokens, end)
+        or is_initial(tokens, begin)
+    ):
         return False
     if end - begin == 1:
         return is_common(low) or low.endswith(("ing", "ed", "ly"))
     ordinary = is_common(low) or (low in forms() and low.endswith(("ed", "ing")))
-    return ordinary and tokens[end - 1].low not in nouns("after") and low not in nouns("before")
+    last = tokens[end - 1].low
+    if ordinary and low.endswith(("ed", "ing")) and any(stem in words("deeds.txt") for stem in stems(low)):
+        return True
+    return ordinary and not any((last in nouns("after"), last in nouns("named"), low in nouns("before")))
 
 
 def _given(tokens: Sequence[Token], at: int) -> bool:
     """Whether an ordinary word that opens a sentence is a given name: a family name or a verb follows (Mark said)."""
-    if tokens[at].low not in words("first_names_ambiguous.txt") or at + 1 >= len(tokens):
+    low = tokens[at].low
+    if low not in words("first_names_ambiguous.txt"):
+        return False
+    if not opening(tokens, at) and tokens[at].shape == "cap" and low not in words("calendar.txt"):
+        return True
+    if at + 1 >= len(tokens):
         return False
     after = tokens[at + 1]
     if after.shape == "cap" and (not is_common(after.low) or _acts(tokens, at + 2)):
@@ -197,7 +246,7 @@ def _typed(sentence: Sentence, begin: int, end: int) -> Name | None:
     lows = [token.low for token in tokens[begin:end]]
     if lows == ["i"] or all(_says_nothing(low) for low in lows):
         return None
-    if lows[0] in words("titles.txt") or (lows[0][0] == "v" and lows[0][1:2].isdigit()):
+    if (lows[0] in words("titles.txt") and lows[1:2] != ["."]) or (lows[0][0] == "v" and lows[0][1:2].isdigit()):
         return None
     if len(lows) == 1 and lows[0] in titles() and not owns_noun(tokens, end):
         return None
@@ -207,7 +256,8 @@ def _typed(sentence: Sentence, begin: int, end: int) -> Name | None:
         name = name_at(sentence, begin + 1, end, options, strength)
         name.span = begin, end
         return name
-    return name_at(sentence, begin, end, options, strength, weak=ordinary and not options)
+    soft = options == ("Person",) and strength == GIVEN
+    return name_at(sentence, begin, end, options, strength, weak=ordinary and not options, soft=soft)
 
 
 def _says_nothing(low: str) -> bool:

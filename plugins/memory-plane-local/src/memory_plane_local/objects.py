@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from memory_plane_local.clauses import Clause
 from memory_plane_local.coreference import Discourse
-from memory_plane_local.elements import NAME, NOUN, PRONOUN, WORD, Element
+from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, WORD, Element
 from memory_plane_local.lexicon import is_common
 from memory_plane_local.name import Name
 from memory_plane_local.tables import cues, words
@@ -25,6 +25,8 @@ def objects(discourse: Discourse, once: Once, clause: Clause, at: int, *, any_ph
         at += 1
     if at >= len(elements):
         return [], at, 0.0
+    if elements[at].kind == ROLE and at + 1 < len(elements) and elements[at + 1].kind == NAME:
+        at += 1
     element = elements[at]
     if element.kind == NAME and at + 2 < len(elements) and elements[at + 1].low in _POSSESSIVES:
         return _possession(once, clause, at, any_phrase=any_phrase)

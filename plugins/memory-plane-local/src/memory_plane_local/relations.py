@@ -14,17 +14,21 @@ from memory_plane_local.drafts import Draft, Drafts, closed, fit, polarity, sett
 from memory_plane_local.elements import MARK, NAME, NOUN, VERB, WORD, Element
 from memory_plane_local.ellipsis import read_ellipsis
 from memory_plane_local.guards import ENDED, NEGATIVE, PAST_TENSE
+from memory_plane_local.lexicon import is_common
 from memory_plane_local.name import THING, Name
 from memory_plane_local.spans import NEVER, Span, Times, coming, times
 from memory_plane_local.tables import cues, words
-from memory_plane_local.verbs import Row, phrases
+from memory_plane_local.verbs import Row, sense
 
 _MEANS = (("on", "top", "of"), ("using",), ("with",), ("in",), ("on",), ("via",))
 _LEAVING = frozenset({"PREVIOUSLY_WORKED_AT", "PREVIOUSLY_LIVED_IN"})
 _CHANGES = frozenset({"WORKS_AT", "MEMBER_OF", "PREVIOUSLY_WORKED_AT"})
 _MAKING = frozenset({"BUILDS", "WORKING_ON"})
+_MADE = frozenset({"BUILDS", "SUPPORTS"})
 _ANY_PHRASE = frozenset({"DEPENDS_ON", "BLOCKED_BY", "PREFERS"})
 _TECHNICAL = frozenset({"USES", "BUILT_IN", "DEPENDS_ON"})
+_CARED_FOR = frozenset({"BUILDS", "SUPPORTS", "OWNS", "LEADS"})
+_TECH, _PEOPLE = (("Tool",), ("Language",)), (("Person",), ("Agent",), ("Team",))
 _BARE = 0.9
 _AFTERWARDS = 16
 """Tokens after a verb in which "anymore" and "until" belong to it."""
@@ -50,7 +54,7 @@ class Reader:
         """Read the verb at `at`, unless its subject comes later."""
         if at == 0 and before_verb.rates(clause):
             return
-        if at == 0 and before_verb.opens(clause):
+        if at < 2 and before_verb.opens(clause, at):
             clause.waiting.append(at)
         else:
             found, factor = self.subject(clause, at)
@@ -62,11 +66,13 @@ class Reader:
         if at != 1 or first.kind != WORD or first.determined or first.low in words("function.txt"):
             return []
         for match in matches(clause, at):
-            if match.turned or match.phrase.row.relation not in _TECHNICAL:
+            made = match.turned and match.phrase.row.relation in _CARED_FOR and not is_common(first.low)
+            if not made and (match.turned or match.phrase.row.relation not in _TECHNICAL):
                 continue
+            kinds = _PEOPLE if made else _TECH
             found, after, _ = self.objects(clause, match.end, any_phrase=False)
             known = [name for name in found if not name.weak]
-            if not _goes_on(clause, after) and any(name.options[:1] in (("Tool",), ("Language",)) for name in known):
+            if not _goes_on(clause, after) and any(name.options[:1] in kinds for name in known):
                 token = clause.sentence.tokens[first.begin]
                 return [self.once(Name(token.text, token.start, token.end, ("Project",), 0.75, span=(0, 1)))]
         return []
@@ -90,7 +96,11 @@ class Reader:
             found, after, sure = self.objects(clause, match.end, any_phrase=row.relation in _ANY_PHRASE)
             if row.relation == "PREFERS" and found and _vague(clause.elements[after - 1]):
                 continue
+            if row.relation in _MADE and not match.turned and any(_everyday(name) for name in found):
+                continue
             if _company(match) and found and not found[0].options:
+                continue
+            if row.relation == "FOUNDER_OF" and element.low == "start" and not _founded(found):
                 continue
             if not self._state(clause, element, match, subject, found, factor * sure):
                 continue
@@ -180,7 +190,7 @@ class Reader:
         at = next((i for i in near if elements[i].low == "at"), len(elements)) + 1
         if at >= len(elements) or elements[at].kind != NAME:
             return
-        place, works = elements[at].names[0], phrases()["join"][0].row
+        place, works = elements[at].names[0], sense("join", "WORKS_AT")
         polar = polarity(self.flags(clause, element), state=True)
         for person in subject:
             named = person.options[:1] == ("Person",) and person is not self.discourse.writer
@@ -190,7 +200,7 @@ class Reader:
     def _means(self, clause: Clause, element: Element, made: list[Name], at: int) -> None:
         """What is built is built with something: "… using Rust", "… in Java with PostgreSQL"."""
         clause.product = made
-        uses = phrases()["use"][-1].row
+        uses = sense("use", "USES")
         polar = polarity(self.flags(clause, element), state=False)
         while end := _means_at(clause, at):
             found, after, factor = self.objects(clause, end)
@@ -235,6 +245,16 @@ def _vague(element: Element) -> bool:
     if element.kind != NOUN or not element.names or element.names[0].options[:1] != (THING,):
         return False
     return element.determined or element.owner != "" or element.names[0].text.split()[0].endswith("ing")
+
+
+def _founded(found: list[Name]) -> bool:
+    """Whether what somebody started is a company, and no server or meeting."""
+    return all(name.options in ((), ("Organization",)) and not name.weak for name in found)
+
+
+def _everyday(name: Name) -> bool:
+    """Whether a name is one ordinary word, whose making nobody need remember: "made the coffee"."""
+    return name.options[:1] == (THING,) and " " not in name.text
 
 
 def _technical(name: Name, *, guess: bool) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from memory_plane_local.tables import words
 from memory_plane_local.tokens import Token
 
-_ENDS = frozenset({".", "!", "?", "…", "。", "！", "？", ";", "；", "\n", "..", "..."})
-_QUESTION = frozenset({"?", "？"})
+_ENDS = frozenset({".", "!", "?", "…", "。", "！", "？", "।", "؟", ";", "；", "\n", "..", "..."})
+_QUESTION = frozenset({"?", "？", "؟"})
 _SHOUT = 4
 _INITIALS = 3
 """How many initials one has at most."""

@@ -30,7 +30,7 @@ def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
         return clause.nearest(at - 1), 1.0
     if before.low in cues("link"):
         return (clause.last, 1.0) if clause.last or at > 2 else _implied(discourse, clause, element)
-    if before.low in cues("resume") and not (element.bare and element.form == "base"):
+    if before.low in cues("resume") and not (element.bare and element.form == "base" and element.low.isascii()):
         return _resumed(discourse, clause, element)
     if before.low == ":" and at == 2 and clause.elements[0].kind == NAME:
         return clause.elements[0].names, 0.95
@@ -47,14 +47,15 @@ def governing(clause: Clause, at: int) -> Element | None:
     return first if first.kind == VERB and first.low in cues("resolving") else None
 
 
-def opens(clause: Clause) -> bool:
-    """Return whether a sentence begins with a participle and has its subject later."""
-    first = clause.elements[0]
-    if first.form != "ing" or not first.bare:
+def opens(clause: Clause, at: int = 0) -> bool:
+    """Return whether a sentence begins with the participle at `at` and has its subject later."""
+    first = clause.elements[at]
+    if first.form != "ing" or not first.bare or (at and (at > 1 or clause.elements[0].low not in cues("fronting"))):
         return False
-    for at, element in enumerate(clause.elements[2:], 2):
-        finite = element.kind == VERB and (not element.bare or element.form == "third")
-        if finite and clause.elements[at - 1].kind in (NAME, NOUN):
+    for place, element in enumerate(clause.elements[at + 2 :], at + 2):
+        told = element.form == "past" and clause.elements[place - 2].low == ","
+        finite = element.kind == VERB and (not element.bare or element.form == "third" or told)
+        if finite and clause.elements[place - 1].kind in (NAME, NOUN):
             return True
     return False
 

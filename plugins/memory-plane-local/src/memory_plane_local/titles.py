@@ -29,7 +29,8 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
         return
     if (under := _whose(reader, clause.elements[at], place)) is not None:
         _manages(reader, clause, at, person, under, verb)
-        return
+        if place is None or place is under:
+            return
     if clause.waiting:
         clause.main = person
     if place is None and (verb is None or clause.elements[at].determined) and person:
@@ -128,9 +129,12 @@ def _place_before(reader: Reader, clause: Clause, at: int) -> tuple[Name | None,
 
 def _whose(reader: Reader, role: Element, place: Name | None) -> Name | None:
     """The person whose manager or lawyer somebody is; None where a title is that of a company."""
-    if role.owner == "me" and role.low == "MANAGER":
-        return reader.discourse.writer
-    return place if place is not None and place.options[:1] in (("Person",), ("Agent",)) else None
+    if role.low == "MANAGER" and role.owner in ("me", "he", "she"):
+        return next(iter(reader.discourse.resolve(role.owner)[0]), None)
+    personal = role.title.lower() in cues("personal_title") and place is not None and not place.options
+    if place is not None and place.soft and role.low != "MANAGER":
+        return None
+    return place if personal or (place is not None and place.options[:1] in (("Person",), ("Agent",))) else None
 
 
 def _manages(reader: Reader, clause: Clause, at: int, holders: list[Name], under: Name, verb: Element | None) -> None:
@@ -139,6 +143,7 @@ def _manages(reader: Reader, clause: Clause, at: int, holders: list[Name], under
         return
     polar = polarity(reader.flags(clause, verb) if verb else clause.flags, state=True)
     tokens = clause.sentence.tokens
+    settle(under, "Agent" if under.options[:1] == ("Agent",) else "Person")
     for holder in holders:
         settle(holder, "Person")
         reader.drafts.add(Draft(holder, "MANAGES", under, polar, tokens[0].start, tokens[-1].end, _STRENGTH))

@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from memory_plane_local.ideographs import segment
 
+_MARKS = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e"
+"""Vowels and accents that are written as signs of their own within a word."""
 # One alternative a kind of token, none of which can backtrack over another: linear on any text.
 _SCANNER = re.compile(
     r"(?P<link>https?://\S+)"
-    r"|(?P<word>\w+(?:[-.'’@&]\w+)*(?:\+\+|\#(?!\w))?)"
+    rf"|(?P<word>[\w{_MARKS}]+(?:[-.'’@&][\w{_MARKS}]+)*(?:\+\+|\#(?!\w))?)"
     r"|(?P<mark>\n\s*|```|<->|<>|->|\.\.+|[^\w\s])"
 )
 _SAME = {"，": ",", "、": ",", "（": "(", "）": ")", "：": ":"}
@@ -41,6 +43,8 @@ def tokenize(text: str) -> tuple[Token, ...]:
             tokens.append(Token(piece, low, start, found.end(), kind))
         elif "'" in piece or "’" in piece:
             tokens.extend(_contracted(piece, start))
+        elif piece[:3].lower() == "ex-" and piece[3:4].isupper():
+            tokens += [_word(piece[:2], start), _word(piece[3:], start + 3)]
         elif piece.isascii():
             tokens.append(_word(piece, start))
         else:
