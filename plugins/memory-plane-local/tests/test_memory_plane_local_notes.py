@@ -42,3 +42,26 @@ def test_until_belongs_to_the_verb_before_it() -> None:
         "Diego BUILDS parser",
         "parser USES Elixir",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("The tool Mia built, Sievert, is down.", {"Mia BUILDS Sievert"}),
+        ("Loomwise is a startup Ana Brandt founded in 2019.", {"Ana Brandt FOUNDER_OF Loomwise"}),
+        ("Kettle, which Ana founded, is based in Oslo.", {"Ana FOUNDER_OF Kettle", "Kettle LOCATED_IN Oslo"}),
+        ("the parser that Lena wrote depends on libuv", {"Lena BUILDS parser", "parser DEPENDS_ON libuv"}),
+        (
+            "The parser Bob wrote in Rust is maintained by Carla.",
+            {"Bob BUILDS parser", "parser USES Rust", "Carla SUPPORTS parser"},
+        ),
+        ("Ana, whom Bo mentors, joined Stripe.", {"Bo MENTOR_OF Ana", "Ana WORKS_AT Stripe"}),
+    ],
+)
+def test_a_relative_clause_tells_who_did_it_to_its_head(text: str, claims: set[str]) -> None:
+    assert said(text) == claims
+
+
+@pytest.mark.parametrize("text", ["The city Ana lives in is Oslo.", "The team Ana says hi to is big."])
+def test_a_relative_clause_states_nothing_of_what_has_another_type(text: str) -> None:
+    assert said(text) == set()

@@ -42,9 +42,9 @@ class Clause:
     """A sentence while it is read: `flags` hold for all of it, the subjects change from verb to verb.
 
     `onwards` holds those that the words before each token lay on all after them; `doubt` is the factor of hearsay;
-    `before` is the subject that goes on after a semicolon,
-    `main` its first subject, `last` that of the verb before, `product` what was last built; `waiting` are verbs
-    that come before their subject, `previous` the flags of the verb before.
+    `before` is the subject that goes on after a semicolon, `main` the first subject, `last` that of the verb before,
+    `product` what was last built; `waiting` are verbs that come before their subject, `taken` subjects of a verb that
+    is left out, `resumed` the head of a relative clause with the verb `relative`, `previous` the flags of the verb before.
     """
 
     sentence: Sentence
@@ -59,6 +59,8 @@ class Clause:
     product: list[Name] = field(default_factory=list)
     waiting: list[int] = field(default_factory=list)
     taken: set[int] = field(default_factory=set)
+    resumed: list[Name] = field(default_factory=list)
+    relative: int = 0
     previous: int = 0
     _index: list[int] = field(default_factory=list)
     _spans: list[Span] | None = None

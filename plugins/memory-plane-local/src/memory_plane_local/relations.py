@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
@@ -16,6 +17,7 @@ from memory_plane_local.ellipsis import read_ellipsis
 from memory_plane_local.guards import ENDED, NEGATIVE, PAST_TENSE
 from memory_plane_local.lexicon import is_common
 from memory_plane_local.name import THING, Name
+from memory_plane_local.relatives import told_of
 from memory_plane_local.spans import NEVER, Span, Times, coming, times
 from memory_plane_local.tables import cues, words
 from memory_plane_local.verbs import Row, sense
@@ -29,7 +31,7 @@ _ANY_PHRASE = frozenset({"DEPENDS_ON", "BLOCKED_BY", "PREFERS"})
 _TECHNICAL = frozenset({"USES", "BUILT_IN", "DEPENDS_ON"})
 _CARED_FOR = frozenset({"BUILDS", "SUPPORTS", "OWNS", "LEADS"})
 _TECH, _PEOPLE = (("Tool",), ("Language",)), (("Person",), ("Agent",), ("Team",))
-_BARE = 0.9
+_BARE, _TOLD = 0.9, 0.95
 _AFTERWARDS = 16
 """Tokens after a verb in which "anymore" and "until" belong to it."""
 
@@ -58,7 +60,7 @@ class Reader:
             clause.waiting.append(at)
         else:
             found, factor = self.subject(clause, at)
-            self._read(clause, at, found or self._bare(clause, at), factor or _BARE)
+            self._read(clause, at, found or self._bare(clause, at), factor or _BARE, told_of(clause, at))
 
     def _bare(self, clause: Clause, at: int) -> list[Name]:
         """A thing named by one small word before a technical verb: "atlas depends on redis"."""
@@ -83,7 +85,8 @@ class Reader:
             uses = clause.elements[at].low == "use"
             self._read(clause, at, clause.product if uses and clause.product else clause.main, 0.95)
 
-    def _read(self, clause: Clause, at: int, subject: list[Name], factor: float) -> None:
+    def _read(self, clause: Clause, at: int, subject: list[Name], factor: float, told: Sequence[Name] = ()) -> None:
+        """Read what a verb says of its subject, and of `told`, the head of its relative clause."""
         element = clause.elements[at]
         if element.form in ("base", "ing") and element.bare and at and clause.elements[at - 1].low in cues("link"):
             element.flags |= clause.previous
@@ -94,6 +97,8 @@ class Reader:
         for match in matches(clause, at):
             row = match.phrase.row
             found, after, sure = self.objects(clause, match.end, any_phrase=row.relation in _ANY_PHRASE)
+            if told:
+                found, after, sure = [] if found else list(told), match.end, _TOLD
             if row.relation == "PREFERS" and found and _vague(clause.elements[after - 1]):
                 continue
             if row.relation in _MADE and not match.turned and any(_everyday(name) for name in found):

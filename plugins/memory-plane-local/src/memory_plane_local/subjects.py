@@ -6,6 +6,7 @@ from memory_plane_local.clauses import Clause
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, VERB, WORD, Element
 from memory_plane_local.name import Name
+from memory_plane_local.relatives import resumes
 from memory_plane_local.tables import cues, words
 
 Found = tuple[list[Name], float]
@@ -18,6 +19,8 @@ def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
     if at == 0:
         return _implied(discourse, clause, element)
     before = clause.elements[at - 1]
+    if resumes(clause, at):
+        return clause.resumed, 0.95
     if before.kind in (NAME, NOUN):
         return _beside(clause, at, element)
     if before.kind == PRONOUN:
