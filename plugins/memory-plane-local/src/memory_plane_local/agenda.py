@@ -159,6 +159,7 @@ def _owner(reader: Reader, clause: Clause, begin: int) -> _Owned:
     """Find who is to do what a line says: "@bob: …", "Bob – …", "Owner: Bob, …", "(Bob) …", "… (Bob)", "… @bob"."""
     tokens = clause.sentence.tokens
     end = len(tokens)
+    begin += 2 * (_low(tokens, begin) in cues("everybody") and _low(tokens, begin + 1) in cues("owner_then"))
     at = begin + 2 * (_low(tokens, begin) in cues("owned") and _low(tokens, begin + 1) == ":")
     opened = _low(tokens, at) in ("(", "[")
     name, after = _person(reader, clause, at + opened, sure=not opened)

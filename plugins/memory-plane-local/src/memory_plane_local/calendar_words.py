@@ -53,6 +53,7 @@ def _piece(text: str, low: str, start: int, before: Sequence[Piece]) -> Piece:
     return Piece(text, low.replace("’", "'"), start, start + len(text), number, glued)
 
 
+@cache
 def spoken() -> frozenset[str]:
     """Return the words that a count, an ordinal or a year can begin with."""
     return frozenset(["'", "’"]).union(*map(_values, ("number", "tens", "ordinal", "count")))

@@ -20,8 +20,8 @@ _NEAR = 4
 
 def read_deadline(reader: Reader, clause: Clause) -> Item | None:
     """Return what has to be done by the day that a sentence gives for its end; the writer has to see to it."""
-    tokens = clause.sentence.tokens
-    at = next((place for place, token in enumerate(tokens) if token.low in cues("deadline")), -1)
+    tokens, opening = clause.sentence.tokens, cues("deadline")
+    at = next((place for place, token in enumerate(tokens) if token.low in opening), -1)
     if at < 0 or clause.flags or clause.sentence.question or reader.discourse.writer is None:
         return None
     if tokens[at].low == "due":
@@ -30,8 +30,8 @@ def read_deadline(reader: Reader, clause: Clause) -> Item | None:
         deal = _to_be(clause, at)
     else:
         deal = _deadline(reader, clause, at)
-    day = due_date(tokens[at:], clause.written)
-    return bind(reader, [reader.discourse.writer], deal, _STRENGTH, day) if day and deal.thing else None
+    day = due_date(tokens[at:], clause.written) if deal.thing else None
+    return bind(reader, [reader.discourse.writer], deal, _STRENGTH, day) if day else None
 
 
 def _deadline(reader: Reader, clause: Clause, at: int) -> Deal:
@@ -71,7 +71,7 @@ def _to_be(clause: Clause, at: int) -> Deal:
 def _noun(clause: Clause, begin: int, end: int) -> Deal:
     """A thing in words between two tokens: neither a person nor a pronoun, nor what arrives by itself."""
     tokens = clause.sentence.tokens
-    while begin < end and (tokens[begin].low in cues("article") or tokens[begin].low in cues("owner")):
+    while begin < end and any(tokens[begin].low in cues(use) for use in ("article", "owner", "interjection")):
         begin += 1
     while end > begin and tokens[end - 1].shape == "mark":
         end -= 1

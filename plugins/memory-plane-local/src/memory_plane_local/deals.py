@@ -175,7 +175,7 @@ def task_end(tokens: Sequence[Token], begin: int, written: datetime) -> int:
         if day.before in cues("of_day") or (day.before in cues("article") and tells_of_a_thing(day)):
             continue
         at = next(at for at in range(begin, end) if tokens[at].end > day.start)
-        while at > begin and tokens[at - 1].low in cues("day_before"):
+        while at > begin and (tokens[at - 1].low in cues("day_before") or tokens[at - 1].low in ("(", "[")):
             at -= 1
         return at
     while end > begin and tokens[end - 1].low in cues("soon"):

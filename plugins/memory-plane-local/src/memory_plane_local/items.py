@@ -11,7 +11,7 @@ from memory_plane.types import Item, Polarity
 from memory_plane_local.clauses import Clause
 from memory_plane_local.dates import due_date
 from memory_plane_local.deals import Deal, act, bind, given, past, task_end, thing, undertaking
-from memory_plane_local.drafts import Draft, fit, polarity
+from memory_plane_local.drafts import Draft, fit, polarity, settle
 from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
 from memory_plane_local.guards import FUTURE, HYPOTHETICAL, PAST_TENSE
 from memory_plane_local.name import Name
@@ -41,7 +41,8 @@ def read_promise(reader: Reader, clause: Clause, at: int) -> Item | None:
     vow = None if promised else _vow(reader, clause, at)
     if not promised and vow is None and not _undertaken(reader, clause, at):
         return None
-    owners = [name for name in (vow.owners if vow else reader.subject(clause, at)[0]) if fit(name, _SOMEBODY)]
+    owners = vow.owners if vow else _subject(reader, clause, at)
+    owners = [name for name in owners if fit(name, _SOMEBODY)]
     if at + 2 < len(clause.elements) and governing(clause, at + 2) is element:
         return None
     deal = _promised(reader, clause, at + 1) if promised else _doing(reader, clause, element)
@@ -68,7 +69,7 @@ def _undertaken(reader: Reader, clause: Clause, at: int) -> bool:
     if clause.onwards[element.begin] & HYPOTHETICAL:
         return False
     said = {token.low for token in clause.sentence.tokens[element.begin : element.end]}
-    subject = reader.subject(clause, at)[0]
+    subject = _subject(reader, clause, at)
     mine = bool(subject) and subject[0] is reader.discourse.writer
     rest = clause.sentence.tokens[element.end :]
     if element.flags == FUTURE and said & {"will", "'ll"}:
@@ -82,7 +83,26 @@ def _undertaken(reader: Reader, clause: Clause, at: int) -> bool:
         sends = element.low in cues("sending") or given(reader, clause, element.end - 1).to is not None
         return sends and element.low in words("giving.txt") and due_date(rest, clause.written) is not None
     needed = said & {"need", "needs", "must"} or {"have", "to"} <= said or {"has", "to"} <= said
-    return bool(needed) and bool(subject) and due_date(rest, clause.written) is not None
+    gives = element.low in words("giving.txt") and subject[:1] != [] and subject[0].options[:1] == ("Person",)
+    return bool(needed) and bool(subject) and (gives or due_date(rest, clause.written) is not None)
+
+
+def _subject(reader: Reader, clause: Clause, at: int) -> list[Name]:
+    """Who a verb speaks of: "you" is the reader of a letter, "the landlord" somebody without a name."""
+    before = clause.elements[at - 1] if at else None
+    if before is not None and before.low == "you":
+        return [reader.discourse.reader] if reader.discourse.reader else []
+    if before is not None and (before.kind == ROLE or before.low in cues("folk")):
+        known = before.definite and (at == 1 or clause.elements[at - 2].kind == MARK)
+        return [_somebody(reader, clause, before)] if known else []
+    return reader.subject(clause, at)[0]
+
+
+def _somebody(reader: Reader, clause: Clause, element: Element) -> Name:
+    """The person that an ordinary word stands for: "the landlord", "my brother"."""
+    name = element.names[0] if element.names else reader.once(undertaking(clause, element.begin, element.end))
+    settle(name, "Person")
+    return name
 
 
 def _does(clause: Clause, at: int) -> bool:
@@ -141,7 +161,10 @@ def _named(reader: Reader, element: Element) -> list[Name]:
 def _promised(reader: Reader, clause: Clause, at: int) -> Deal:
     """Read on from a verb of promising to the thing promised, past the one it is promised to."""
     elements, to, told = clause.elements, None, ""
-    cursor = at
+    cursor, verb = at, elements[at - 1]
+    aimed = at < len(elements) and elements[at].low == "to"
+    if verb.low == "commit" and not aimed and not _is_clause(clause, at):  # "committed the fix to main"
+        return Deal(None)
     while cursor < len(elements):
         element = elements[cursor]
         if element.kind == NAME and _is_told(elements, cursor, at):
@@ -159,6 +182,8 @@ def _promised(reader: Reader, clause: Clause, at: int) -> Deal:
     element = elements[cursor]
     if element.kind == VERB:
         deal = _doing(reader, clause, element)
+    elif verb.low == "agree" and _is_clause(clause, cursor):  # "agreed that it is too high"
+        return Deal(None)
     elif (element.kind == WORD and told == "to") or _is_clause(clause, cursor):
         deal = act(reader, clause, element.begin)
     else:
@@ -174,8 +199,10 @@ def _is_told(elements: list[Element], at: int, begin: int) -> bool:
 
 def _is_clause(clause: Clause, at: int) -> bool:
     """Whether what is promised is a clause of its own: "committed to Arno that the scaffolding comes down"."""
-    begin = clause.elements[at - 1].end if at else 0
-    return any(token.low == "that" for token in clause.sentence.tokens[begin : clause.elements[at].begin])
+    if not 0 < at < len(clause.elements):
+        return False
+    between = clause.sentence.tokens[clause.elements[at - 1].end : clause.elements[at].begin]
+    return clause.elements[at].low == "that" or any(token.low == "that" for token in between)
 
 
 def _infinitive(elements: list[Element], at: int) -> bool:
@@ -223,11 +250,13 @@ def read_bond(reader: Reader, clause: Clause, at: int) -> Item | None:
     tokens, after = clause.sentence.tokens, clause.elements[at].end
     if after >= len(tokens) or tokens[after].low not in _bonds() or clause.flags:
         return None
-    owners = [name for name in _named(reader, clause.elements[at]) if name.options[:1] in (("Person",), ("Agent",))]
-    for bond in _bonds()[tokens[after].low] if owners else ():
+    for bond in _bonds()[tokens[after].low]:
         begin = past(clause, after, bond.words)
         if begin < 0 or begin >= len(tokens):
             continue
+        owners = [name for name in _named(reader, clause.elements[at]) if name.options[:1] in (("Person",), ("Agent",))]
+        if not owners:
+            return None
         if bond.dated and due_date(tokens[after:], clause.written) is None:
             continue
         if bond.deed and not ({tokens[begin].low} & (words("deeds.txt") | words("giving.txt"))):

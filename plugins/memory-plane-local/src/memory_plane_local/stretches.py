@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 from memory_plane_local import calendar_days as days
-from memory_plane_local.calendar_words import number, ordinal, phrase, year
+from memory_plane_local.calendar_words import number, ordinal, phrase, spoken, year
 from memory_plane_local.day_reader import DayReader
 from memory_plane_local.figures import DAY, PERIOD, Found
 from memory_plane_local.tables import cues
@@ -20,7 +20,9 @@ class StretchReader(DayReader):
     def read(self, at: int) -> Found | None:
         """Read the longest expression that begins at `at`; None for words that name no day."""
         try:
-            return self._week(at) or self._shared_month(at) or self._goes_on(at, super().read(at))
+            counted = self.pieces[at].number >= 0 or self.low(at) in spoken()
+            begun = self._week(at) or (self._shared_month(at) if counted else None)
+            return begun or self._goes_on(at, super().read(at))
         except ValueError:  # no such week
             return None
 

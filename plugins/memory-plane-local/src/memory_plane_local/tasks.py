@@ -12,7 +12,7 @@ from memory_plane.types import Item
 from memory_plane_local.clauses import Clause
 from memory_plane_local.dates import due_date
 from memory_plane_local.deals import act, bind, past, task_end
-from memory_plane_local.elements import MARK, NAME, NOUN, ROLE
+from memory_plane_local.elements import MARK, NAME, NOUN, ROLE, Element
 from memory_plane_local.guards import HYPOTHETICAL
 from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues, rows, words
@@ -61,7 +61,12 @@ def read_assignments(reader: Reader, clause: Clause) -> Iterator[Item]:
     elements, tokens = clause.elements, clause.sentence.tokens
     for at, element in enumerate(elements[:-2]):
         begin = elements[at + 1].end
-        alone = at == 0 or elements[at - 1].kind == MARK or elements[at - 1].low in cues("joiner")
+        alone = (
+            at == 0
+            or elements[at - 1].kind == MARK
+            or elements[at - 1].low in cues("joiner")
+            or _is_given(elements, at)
+        )
         if not (alone and element.kind == NAME and elements[at + 1].low in cues("assigning")) or clause.flags:
             continue
         end = task_end(tokens, begin, clause.written)
@@ -77,6 +82,11 @@ def read_assignments(reader: Reader, clause: Clause) -> Iterator[Item]:
             clause.onwards[begin:] = [bits | HYPOTHETICAL for bits in clause.onwards[begin:]]
             if item := bind(reader, owners, act(reader, clause, begin, end), _ASSIGNED, due):
                 yield item
+
+
+def _is_given(elements: Sequence[Element], at: int) -> bool:
+    """Whether somebody is named whose task follows: "Task for Zoe: …"."""
+    return at == 2 and elements[1].low == "for" and elements[0].low in cues("assignment")
 
 
 @cache
@@ -101,7 +111,7 @@ def _opened(clause: Clause) -> tuple[int, str]:
 
 def _leads(low: str) -> bool:
     """Whether a word may stand before an opener: a bullet, "please", "still"."""
-    return any(low in cues(use) for use in ("bullet", "urge", "light", "still"))
+    return low == "," or any(low in cues(use) for use in ("bullet", "urge", "light", "still", "interjection"))
 
 
 def _conditional(tokens: Sequence[Token]) -> bool:
@@ -155,17 +165,19 @@ def read_errand(reader: Reader, clause: Clause) -> Item | None:
 
 def _does_something(clause: Clause, begin: int, end: int) -> bool:
     """Whether a verb that does something to a thing follows."""
-    main = clause.sentence.tokens[begin].low
-    back = clause.sentence.tokens[begin + 1].low == "back"  # "get back to Lena"
-    if (
-        (main in cues("idle") and not back)
-        or main in words("function.txt")
-        or clause.sentence.tokens[begin].shape != "low"
-    ):
+    tokens = clause.sentence.tokens
+    main, back = tokens[begin].low, tokens[begin + 1].low == "back"  # "get back to Lena"
+    if (main in cues("idle") and not back) or main in words("function.txt") or tokens[begin].shape != "low":
         return False
-    return any(element.kind in (NAME, NOUN, ROLE) and begin < element.end <= end for element in clause.elements) or any(
-        _named(clause, at) for at in range(begin + 1, end)
-    )
+    if any(element.kind in (NAME, NOUN, ROLE) and begin < element.end <= end for element in clause.elements):
+        return True
+    deed = main in words("deeds.txt")
+    return any(_named(clause, at) or (deed and _says(tokens[at])) for at in range(begin + 1, end))
+
+
+def _says(token: Token) -> bool:
+    """Whether a word says something by itself."""
+    return token.shape != "mark" and token.low not in words("function.txt") and token.low not in words("adverbs.txt")
 
 
 def _named(clause: Clause, at: int) -> bool:
