@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from sqlalchemy import Connection
 
 from memory_plane.ask import wording
+from memory_plane.ask.clauses import Told
 from memory_plane.ask.questions import Doings, Items
-from memory_plane.ask.reading import Told
 from memory_plane.ask.sentences import bases, spellings
 from memory_plane.ask.times import Period
 from memory_plane.ask.wording import answer, day, finding, listed, owed, plainly

@@ -19,8 +19,8 @@ CAUSES = _WORDS["cause"]
 _END = re.compile(r"(?<=[.!?])[\"”’)]*\s+|\n+|(?<=;)\s+")
 _ABBREVIATED = re.compile(r"(?:\b(?:dr|prof|mr|mrs|ms|st|jr|sr|vs|no|approx|e\.g|i\.e)|\b[A-Z])\.\s*$", re.IGNORECASE)
 _BREAK = re.compile(r"[,:;()\[\]\"“”]|\s[–—-]+\s")
-_LONGEST = 7
-"""How many words a thing may be called by."""
+_LONGEST, _BESIDE = 7, 2
+"""How many words a thing may be called by, and how many one that stands beside another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,11 @@ class Sentence:
     def asks(self) -> bool:
         """Whether it is a question."""
         return self.text.rstrip().endswith("?")
+
+    @property
+    def lows(self) -> list[str]:
+        """The words folded."""
+        return [word.low for word in self.words]
 
     def low(self, at: int) -> str:
         """Return a word folded, "" beyond the ends."""
@@ -85,7 +90,11 @@ class Sentence:
             begin -= 1
         if begin > 1 and self.low(begin - 1) == "and" and begin not in self.breaks:  # "Ann and Bob"
             other = self.before(begin - 1)
-            if other is not None and other[1] == begin - 1 and not any(map(_may_be_verb, self._lows(*other))):
+            if (
+                other is not None
+                and other[1] - other[0] <= _BESIDE
+                and not any(map(_may_be_verb, self.lows[slice(*other)]))
+            ):
                 begin = other[0]
         while begin < end and self.low(begin) in _WORDS["adverb"]:
             begin += 1
@@ -129,9 +138,6 @@ class Sentence:
 
     def _names(self, at: int) -> bool:
         return at < len(self.words) and _is_name(self.words[at]) and self.low(at) not in ARTICLES | AUXILIARIES
-
-    def _lows(self, begin: int, end: int) -> list[str]:
-        return [self.low(at) for at in range(begin, end)]
 
 
 def sentences(text: str) -> Iterator[Sentence]:

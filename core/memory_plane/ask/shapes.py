@@ -9,12 +9,11 @@ from typing import Literal
 from memory_plane.ask import sentences as text
 from memory_plane.ask.sentences import PREPOSITIONS, PRONOUNS, WRITERS
 from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE, DO, HAVE
-from memory_plane.recall.stopwords import STOP_WORDS
 
 _SUBJECT = 4
 """How many words a subject has in a question."""
 
-Gap = Literal["subject", "object", "place", "time", "none"]
+Gap = Literal["subject", "object", "number", "place", "time", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +28,6 @@ class Shape:
     passive: bool = False
     noun: tuple[str, ...] = ()
 
-    @property
-    def words(self) -> list[tuple[str, ...]]:
-        """The words that a memory must hold, each in all of its spellings."""
-        named = [(word,) for word in (*self.subject, *self.noun) if word not in WRITERS and word not in STOP_WORDS]
-        verb = [] if self.verb in STOP_WORDS or self.verb in BE else [text.spellings(self.verb)]
-        return [*named, *verb, *(text.spellings(word) for word in self.rest if word not in STOP_WORDS)]
-
 
 def shapes(lows: Sequence[str]) -> Iterator[Shape]:
     """Yield what a question can be as a clause, with every place in it where its verb may stand."""
@@ -45,6 +37,9 @@ def shapes(lows: Sequence[str]) -> Iterator[Shape]:
     if first in ("what", "which"):
         for end in (2, 3):
             yield from _open(lows, end, tuple(lows[1:end]))
+    elif tuple(lows[:2]) in (("how", "much"), ("how", "many")):
+        for end in (2, 3):
+            yield from _inverted(lows, end, "number", tuple(lows[2:end]))
     elif first in ("where", "when"):
         yield from _inverted(lows, 1, "place" if first == "where" else "time", ())
     elif first in AUXILIARIES:
@@ -69,7 +64,7 @@ def _inverted(lows: Sequence[str], at: int, gap: Gap, noun: tuple[str, ...]) -> 
     while begin < len(lows) and lows[begin] in ARTICLES - {"my", "our"}:
         begin += 1
     for verb in range(begin + 1, min(begin + _SUBJECT, len(lows) - 1) + 1):
-        if _may_be_verb(lows[verb]):
+        if _may_be_verb(lows[verb]) or (lows[at] in BE and lows[verb] in PREPOSITIONS):  # "what is the talk about"
             yield _shape(gap, tuple(lows[begin:verb]), lows, verb, lows[at : at + 1], noun)
 
 

@@ -1,0 +1,262 @@
+"""Whether a clause of a sentence says what a question asks, and who or what stands in its gap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from memory_plane.ask import sentences as text
+from memory_plane.ask.sentences import PREPOSITIONS, PRONOUNS, WRITERS, Sentence
+from memory_plane.ask.shapes import Shape
+from memory_plane.ask.times import Clock
+from memory_plane.ask.verbs import ARTICLES, BE
+from memory_plane.ask.words import words
+from memory_plane.types import Thought
+
+_NEAR = 6
+"""How far from another the words after a verb may stand."""
+_ONE = frozenset({"i", "me", "my", "mine", "myself"})
+_PLACES = ("in", "at", "to", "on", "near", "from", "into")
+
+
+class Told(NamedTuple):
+    """What a memory says to a question."""
+
+    text: str
+    thought: Thought
+
+
+def in_sentence(shape: Shape, sentence: Sentence, previous: Sentence | None, thought: Thought) -> Iterator[Told]:
+    """Yield what a sentence says to a question."""
+    asked = {*shape.subject, *shape.rest}
+    if thought.origin != "user" and asked & (_ONE if thought.origin == "agent" else WRITERS):
+        return  # an agent's "I" is itself, its "we" is the person too
+    for at in range(len(sentence.words)):
+        told = None
+        if text.says_verb(sentence, at, shape.verb, past=shape.past, passive=shape.passive):
+            told = _clause(shape, sentence, at, previous, thought)
+        elif not shape.passive and text.says_verb(sentence, at, shape.verb, past=shape.past, passive=True):
+            told = _turned(shape, sentence, at, previous, thought)
+        if told is not None:
+            yield told
+
+
+def _turned(shape: Shape, sentence: Sentence, verb: int, previous: Sentence | None, thought: Thought) -> Told | None:
+    """Answer by a sentence that is turned: "who started Tansy" by "Tansy was started by Ikram"."""
+    begin, _ = text.group_before(sentence, verb)
+    done, doer = sentence.before(begin), sentence.after(verb + 2) if sentence.low(verb + 1) == "by" else None
+    if done is None or doer is None or not sentence.is_sure(done[0], verb) or supposed(sentence, done[0]):
+        return None
+    if shape.rest and not _names(sentence, done, shape.rest, previous):
+        return None
+    if shape.subject and not _names(sentence, doer, shape.subject, previous):
+        return None
+    match shape.gap:
+        case "subject" if shape.rest:
+            said = thing(sentence, doer, thought)
+        case "object" if not shape.rest:
+            said = thing(sentence, done, thought)
+        case "none" if shape.rest:
+            said = "Yes"
+        case _:
+            return None
+    return None if said is None or not _has_noun(said, shape.noun) else Told(said, thought)
+
+
+def _clause(shape: Shape, sentence: Sentence, verb: int, previous: Sentence | None, thought: Thought) -> Told | None:
+    begin, _ = text.group_before(sentence, verb)
+    end = _rest_end(sentence, verb + 1, _required(shape), previous)
+    if end is None or (not shape.rest and not shape.subject and not _alone(sentence, end)):
+        return None
+    subject = _own_subject(sentence, begin)
+    if subject is None or (shape.subject and not _names(sentence, subject, shape.subject, previous)):
+        return None
+    if shape.gap == "none" and sentence.is_denied(begin, end):
+        return Told("No", thought)
+    if not (sentence.is_sure(subject[0], verb) and sentence.is_sure(verb + 1, end)) or supposed(sentence, subject[0]):
+        return None
+    said = _gap(shape, sentence, verb, subject, end, previous, thought)
+    return None if said is None or not _has_noun(said, shape.noun) else Told(said, thought)
+
+
+def _own_subject(sentence: Sentence, begin: int) -> tuple[int, int] | None:
+    """Return the subject of a verb: of "Ann left and joined Acme" that of the first verb for the second too."""
+    found = sentence.before(begin)
+    if found is not None or begin == 0 or sentence.low(begin - 1) not in ("and", "but", "or"):
+        return found
+    meant = _meant(sentence, begin - 1, None)
+    return None if meant is None else meant[1]
+
+
+def _required(shape: Shape) -> tuple[str, ...]:
+    """The words that must follow the verb: of an object asked for, all but the preposition that it hangs on."""
+    return (
+        shape.rest[:-1] if shape.gap == "object" and shape.rest[-1:] and shape.rest[-1] in PREPOSITIONS else shape.rest
+    )
+
+
+def _alone(sentence: Sentence, at: int) -> bool:
+    """Whether nothing but a circumstance follows a verb: "Elke sings in the choir"."""
+    return at >= len(sentence.words) or sentence.turns(at) or sentence.low(at) in PREPOSITIONS
+
+
+def _rest_end(sentence: Sentence, at: int, rest: Sequence[str], previous: Sentence | None) -> int | None:
+    """Return the word after those of the rest, which stand in their order; None where they do not.
+
+    "It" and the like stand for what the sentence before, or this one before the verb, names by these words.
+    """
+    for number, low in enumerate(rest):
+        if sentence.low(at) in ("it", "him", "her", "them") and low not in PREPOSITIONS:
+            named = {
+                base for one in (*(previous.lows if previous else ()), *sentence.lows[:at]) for base in text.bases(one)
+            }
+            return at + 1 if all(text.bases(one) & named for one in rest[number:]) else None
+        for place in range(at, min(at + _NEAR, len(sentence.words))):
+            if place > at and sentence.low(place - 1) in ("because", "if", "while", "but"):
+                return None
+            if text.bases(sentence.low(place)) & text.bases(low):
+                at = place + 1
+                break
+        else:
+            return None
+    return at
+
+
+def clause_end(sentence: Sentence, begin: int) -> int:
+    """Return the word at which a clause ends that begins at a word."""
+    end = begin + 1
+    while end < len(sentence.words) and not sentence.turns(end):
+        end += 1
+    return end
+
+
+def capital(said: str) -> str | None:
+    """Return a name that is written large; None for other words."""
+    return said if said[:1].isupper() else None
+
+
+def _gap(
+    shape: Shape,
+    sentence: Sentence,
+    verb: int,
+    subject: tuple[int, int],
+    end: int,
+    previous: Sentence | None,
+    thought: Thought,
+) -> str | None:
+    match shape.gap:
+        case "none":
+            return "Yes"
+        case "subject":
+            return subject_of(sentence, subject, previous, thought)
+        case "object":
+            last = shape.rest[-1] if shape.rest else ""
+            if last in PREPOSITIONS and _after_word(sentence, verb + 1, last) == end:
+                at: int | None = end  # "what did Saskia take over"
+            elif last in PREPOSITIONS:
+                at = _after_word(sentence, end, last)
+            else:  # "what did Rosalind give Theo", "what did Rosalind give to Theo"
+                at = end if shape.rest and sentence.holds(verb + 1, shape.rest) == end else verb + 1
+            return None if at is None or at in sentence.breaks else _object(sentence, at, thought)
+        case "number":
+            found = sentence.after(verb + 1)
+            return sentence.said(*found) if found is not None and sentence.low(found[0])[:1].isdecimal() else None
+        case "place":
+            dated = Clock(thought.created_at)
+            for at in range(end, min(end + _NEAR, len(sentence.words))):
+                if dated.period(sentence.lows, at) is not None:
+                    continue
+                if sentence.low(at) in _PLACES and (found := sentence.after(at + 1)) is not None:
+                    return thing(sentence, found, thought)
+        case "time":
+            return _time(sentence, thought)
+    return None
+
+
+def _after_word(sentence: Sentence, begin: int, low: str) -> int | None:
+    return next(
+        (at + 1 for at in range(begin, min(begin + _NEAR, len(sentence.words))) if sentence.low(at) == low), None
+    )
+
+
+def _object(sentence: Sentence, at: int, thought: Thought) -> str | None:
+    """Return what an object says that begins at a word: a thing, or what is to be done."""
+    if sentence.low(at) == "to" and at + 1 < len(sentence.words):
+        return sentence.said(at + 1, clause_end(sentence, at + 1))
+    found = sentence.after(at)
+    return None if found is None else thing(sentence, found, thought)
+
+
+def thing(sentence: Sentence, found: tuple[int, int], thought: Thought) -> str | None:
+    """Return the words of a thing, "you" for whoever writes; None for a pronoun."""
+    lows = {sentence.low(at) for at in range(*found)}
+    if len(lows) == 1 and lows & WRITERS:
+        return "you" if thought.origin == "user" else thought.agent
+    return None if lows <= PRONOUNS | ARTICLES else sentence.said(*found)
+
+
+def subject_of(sentence: Sentence, found: tuple[int, int], previous: Sentence | None, thought: Thought) -> str | None:
+    """Return who a subject is: a pronoun is whoever the clause or sentence before it began with."""
+    if sentence.low(found[0]) not in PRONOUNS or found[1] - found[0] > 1:
+        said = thing(sentence, found, thought)
+        return said if said is None or said == "you" else sentence.name_in(*found)
+    named = _meant(sentence, found[0], previous)
+    if named is None:
+        return None
+    one, (begin, end) = named
+    called = end + 1 + (one.low(end + 1) in ("called", "named"))
+    if one.low(end) in BE and (name := one.after(called)) is not None and capital(one.said(*name)):
+        return one.name_in(*name)  # "the landlord is called Poul; he …"
+    return one.name_in(begin, end)
+
+
+def _meant(sentence: Sentence, pronoun: int, previous: Sentence | None) -> tuple[Sentence, tuple[int, int]] | None:
+    """Return the subject of the clause before a pronoun, or of the sentence before it."""
+    if sentence.low(pronoun) in ("who", "which", "that"):
+        found = sentence.before(pronoun)
+        return None if found is None else (sentence, found)
+    for one, last in ((sentence, pronoun), (previous, None)):
+        if one is None:
+            continue
+        for at in range(1, len(one.words) if last is None else last):
+            if text.is_verb(one, at):
+                found = one.before(text.group_before(one, at)[0])
+                if found is not None and one.low(found[0]) not in PRONOUNS | WRITERS:
+                    return one, found
+                break
+    return None
+
+
+def _names(sentence: Sentence, found: tuple[int, int], subject: Sequence[str], previous: Sentence | None) -> bool:
+    """Whether the subject of a clause is the one asked for, by these words or by a pronoun for them."""
+    if found[1] - found[0] == 1 and sentence.low(found[0]) in PRONOUNS:
+        named = _meant(sentence, found[0], previous)
+        if sentence.low(found[0]) in ("it", "they") and previous is not None:
+            named = previous, (0, len(previous.words))
+        if named is not None:
+            sentence, found = named
+    lows = [sentence.low(at) for at in range(*found)]
+    length = len(subject)
+    return any(tuple(lows[at : at + length]) == tuple(subject) for at in range(len(lows) - length + 1)) and (
+        "'s" not in lows or "'s" in subject
+    )
+
+
+def supposed(sentence: Sentence, begin: int) -> bool:
+    """Whether a clause hangs on a condition or on what somebody thinks."""
+    return any(sentence.low(at) in ("if", "whether", "unless") for at in range(begin))
+
+
+def _has_noun(said: str, noun: Sequence[str]) -> bool:
+    lows = {base for word in words(said) for base in text.bases(word.low)}
+    return all(text.bases(word) & lows for word in noun)
+
+
+def _time(sentence: Sentence, thought: Thought) -> str | None:
+    """Return the first day that a sentence names, counted from when it was written."""
+    clock = Clock(thought.created_at)
+    for at in range(len(sentence.words)):
+        read = clock.period(sentence.lows, at)
+        if read is not None and read[0].kind == "during":
+            return read[0].start.date().isoformat()
+    return None
