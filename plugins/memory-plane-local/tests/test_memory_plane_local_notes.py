@@ -6,15 +6,22 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory_plane.types import Memory
+from memory_plane.types import Extraction, Memory
 from memory_plane_local.extraction import extract
 
 WRITTEN = datetime(2026, 11, 29, 12, tzinfo=UTC)
 
 
+def read(text: str) -> Extraction:
+    return extract(Memory(id="m", agent="muse", kind="thought", text=text, created_at=WRITTEN, origin="user"))
+
+
+def types(text: str) -> dict[str, str]:
+    return {mention.text: mention.type for mention in read(text).mentions}
+
+
 def said(text: str) -> set[str]:
-    memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=WRITTEN, origin="user")
-    claims = extract(memory).claims
+    claims = read(text).claims
     return {
         f"{claim.subject.text} {claim.relation} {claim.object.text}"
         for claim in claims
@@ -65,3 +72,39 @@ def test_a_relative_clause_tells_who_did_it_to_its_head(text: str, claims: set[s
 @pytest.mark.parametrize("text", ["The city Ana lives in is Oslo.", "The team Ana says hi to is big."])
 def test_a_relative_clause_states_nothing_of_what_has_another_type(text: str) -> None:
     assert said(text) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Clara's dog Biscuit is old.", {"Clara OWNS Biscuit"}),
+        ("Bob lives in Graz with his cat Pixel.", {"Bob LOCATED_IN Graz", "Bob OWNS Pixel"}),
+        ("Asked Carla about Tom's startup, Inkwell.", {"Tom OWNS Inkwell"}),
+        ("Tom's company, Kettle, is in Oslo.", {"Tom WORKS_AT Kettle", "Kettle LOCATED_IN Oslo"}),
+        ("Google's app Kite Buddy is new.", {"Google BUILDS Kite Buddy"}),
+        ("Ana saw the dog Rex.", set()),
+        ("Ana sold her boat, Tom bought it.", set()),
+    ],
+)
+def test_a_named_thing_of_somebody_is_theirs(text: str, claims: set[str]) -> None:
+    assert said(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        ("Lark is a stationery shop in Ghent.", "Lark", "Organization"),
+        ("Had a call with Quillfield, whose CTO is Bob.", "Quillfield", "Organization"),
+        ("Meet Loomwise, a startup in Oslo.", "Loomwise", "Organization"),
+        ("Rook, our chess app, is slow.", "Rook", "Project"),
+        ("They have a farm called Green Acre.", "Green Acre", "Organization"),
+        ("Bob works at the bakery Krume.", "Krume", "Organization"),
+        ("a guy called Zed Bell came by", "Zed Bell", "Person"),
+    ],
+)
+def test_what_is_told_of_a_name_is_its_type(text: str, name: str, kind: str) -> None:
+    assert types(text)[name] == kind
+
+
+def test_who_is_named_between_commas_does_what_follows() -> None:
+    assert said("Acme's CTO, Mia Stern, lives in Graz.") == {"Mia Stern CTO_OF Acme", "Mia Stern LOCATED_IN Graz"}

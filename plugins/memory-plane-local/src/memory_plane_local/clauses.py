@@ -44,7 +44,8 @@ class Clause:
     `onwards` holds those that the words before each token lay on all after them; `doubt` is the factor of hearsay;
     `before` is the subject that goes on after a semicolon, `main` the first subject, `last` that of the verb before,
     `product` what was last built; `waiting` are verbs that come before their subject, `taken` subjects of a verb that
-    is left out, `resumed` the head of a relative clause with the verb `relative`, `previous` the flags of the verb before.
+    is left out, `resumed` the head of a relative clause whose verb is at `relative`, `previous` the flags of the verb
+    before.
     """
 
     sentence: Sentence

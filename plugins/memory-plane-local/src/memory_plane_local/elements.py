@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from memory_plane.spellings import COMPANY
 from memory_plane_local.guards import helpers
-from memory_plane_local.lexicon import common_nouns, is_common, roles, titles
+from memory_plane_local.lexicon import common_nouns, is_common, nouns, roles, titles
 from memory_plane_local.name import THING, Name
 from memory_plane_local.sentences import Sentence
 from memory_plane_local.tables import cues, words
@@ -92,12 +92,31 @@ class _Builder:
         name = self.names.get(at)
         if name is None:
             return 0
-        return self._add(Element(NAME, name.text, at, name.span[1], [name]))
+        element, noun = Element(NAME, name.text, at, name.span[1], [name]), self._apposed(at, name)
+        if noun is None:
+            return self._add(element)
+        self.found.pop()
+        self.owner, self.determined, element.title = noun.owner, noun.determined, self.tokens[at - 1].low
+        return self._add(element)
+
+    def _apposed(self, at: int, name: Name) -> Element | None:
+        """The noun right before a name that tells what it is: "the chess app Rook", "our cat Miso"."""
+        noun = self.found[-1] if self.found else None
+        if noun is None or noun.end != at or noun.kind not in (NOUN, PRONOUN) or self.determined or self.owner:
+            return None
+        low = self.tokens[at - 1].low
+        kind = nouns("told").get(low) or (common_nouns().get(low) if low in cues("calls_before") else None)
+        if kind in (None, "Person") or (name.options and name.options != (kind,) and kind != "Concept"):
+            return None
+        name.options, name.weak = (kind,), False
+        return noun
 
     def _noun(self, at: int) -> int:
         """A phrase of ordinary words, names in it included, that ends in a noun: controllable AI models."""
         end, last = at, -1
         while end < len(self.tokens) and end - at < _LONGEST and (width := self._content(end, at)):
+            if end > at and end in self.names and self.tokens[end - 1].low in nouns("told"):
+                break
             end += width
             if self.tokens[end - 1].low in common_nouns() and self.tokens[end - 1].shape == "low":
                 last = end

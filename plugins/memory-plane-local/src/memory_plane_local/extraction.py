@@ -7,6 +7,7 @@ from datetime import UTC, tzinfo
 
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
 from memory_plane_local.agenda import Agenda
+from memory_plane_local.belongings import read_belonging
 from memory_plane_local.changes import read_change
 from memory_plane_local.choices import read_choice
 from memory_plane_local.clauses import Clause, doubt
@@ -119,6 +120,7 @@ class _Text:
         if (element.kind == NAME and not clause.waiting) or (element.kind == NOUN and at == 0):
             clause.main = clause.main or element.names
         read_frames(self.reader, clause, at)
+        read_belonging(self.reader, clause, at)
         if element.kind == VERB:
             if not (read_choice(self.reader, clause, at) or read_change(self.reader, clause, at)):
                 self.reader.verb(clause, at)

@@ -58,6 +58,10 @@ def _by_its_neighbours(tokens: Sequence[Token], begin: int, end: int, last: str)
     before = tokens[begin - 1].low if begin else ""
     before = tokens[begin - 2].low if before in ("the", "a", ".") and begin > 1 else before
     after = tokens[end].low if end < len(tokens) else ""
+    if before in ("called", "named") and (kind := _kind(tokens, begin - 2)) is not None:
+        return ((kind,) if kind else ()), 0.85
+    if kind := _told(tokens, end):
+        return (kind,), 0.85
     if after in common_nouns() and tokens[end].shape == "low":
         return (common_nouns()[after],), 0.85
     if before == "@" or (contexts("before").get(before) == "Person" and tokens[begin].shape == "cap"):
@@ -68,3 +72,26 @@ def _by_its_neighbours(tokens: Sequence[Token], begin: int, end: int, last: str)
     if "." in last:
         return ("Project",), 0.75
     return (), 0.7
+
+
+def _kind(tokens: Sequence[Token], at: int) -> str | None:
+    """The type of what has a name ("a farm called Green Acre"), "" of any other noun, None where somebody is called."""
+    if at < 0 or tokens[at].shape != "low" or tokens[at].low in words("function.txt"):
+        return None
+    return nouns("told").get(tokens[at].low) or common_nouns().get(tokens[at].low, "")
+
+
+def _told(tokens: Sequence[Token], end: int) -> str:
+    """The type that is told of a name: "Lark is a stationery shop", "Kettle, our scheduling app"; "" for none."""
+    if end + 2 >= len(tokens) or tokens[end].low not in cues("telling"):
+        return ""
+    if tokens[end + 1].low == "whose" and tokens[end + 2].low in nouns("whose"):
+        return nouns("whose")[tokens[end + 2].low]
+    if tokens[end + 1].low not in cues("article") and tokens[end + 1].low not in cues("owner"):
+        return ""
+    head = end + 1
+    while (
+        head + 1 < len(tokens) and tokens[head + 1].shape == "low" and tokens[head + 1].low not in words("function.txt")
+    ):
+        head += 1
+    return nouns("told").get(tokens[head].low, "")

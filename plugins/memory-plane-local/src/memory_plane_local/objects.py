@@ -30,6 +30,8 @@ def objects(discourse: Discourse, once: Once, clause: Clause, at: int, *, any_ph
     element = elements[at]
     if element.kind == NAME and at + 2 < len(elements) and elements[at + 1].low in _POSSESSIVES:
         return _possession(once, clause, at, any_phrase=any_phrase)
+    if element.kind == NOUN and _called(elements, at):
+        return elements[at + 2].names, at + 3, 1.0
     if element.kind in (NAME, NOUN):
         return ([], at, 0.0) if not any_phrase and _loose(element) else (element.names, at + 1, 1.0)
     if element.kind == PRONOUN and clause.sentence.tokens[element.begin].low not in _SUBJECTS:
@@ -51,6 +53,12 @@ def _possession(once: Once, clause: Clause, at: int, *, any_phrase: bool) -> Fou
     whole = _phrase(clause, owner, thing)
     whole.options = thing.names[0].options
     return [once(whole)], at + 3, 0.9
+
+
+def _called(elements: Sequence[Element], at: int) -> bool:
+    """Whether a noun phrase is told by its name: "a farm called Green Acre"."""
+    verb = elements[at + 1] if at + 2 < len(elements) else None
+    return verb is not None and verb.low in ("call", "name") and verb.bare and elements[at + 2].kind == NAME
 
 
 def _loose(element: Element) -> bool:

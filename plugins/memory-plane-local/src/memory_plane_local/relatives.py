@@ -7,6 +7,8 @@ from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, WORD, E
 from memory_plane_local.name import Name
 from memory_plane_local.tables import cues
 
+_DOERS = (("Person",), ("Agent",), ("Team",), ("Organization",))
+
 
 def told_of(clause: Clause, at: int) -> list[Name]:
     """Return the head of the relative clause whose verb is at `at`, nothing where the verb has an object of its own."""
@@ -19,7 +21,9 @@ def told_of(clause: Clause, at: int) -> list[Name]:
     relative = elements[at - 2].low in cues("relative")
     begin = at - 2 - relative
     begin -= relative and elements[begin].low == ","
-    head = elements[begin]
+    head, doer = elements[begin], elements[at - 1]
+    if not relative and doer.kind == NAME and doer.names[0].options[:1] not in _DOERS:
+        return []
     if begin < 0 or not (head.determined if head.kind in (NOUN, PRONOUN, WORD) else relative and head.kind == NAME):
         return []
     clause.relative, clause.resumed = at, _called(elements, begin, after)
@@ -27,7 +31,7 @@ def told_of(clause: Clause, at: int) -> list[Name]:
 
 
 def resumes(clause: Clause, at: int) -> bool:
-    """Return whether the verb at `at` goes on about the head of a relative clause: "the tool Mia built in Go is fast"."""
+    """Return whether the verb at `at` goes on about the head of a relative clause: "the tool Mia built is fast"."""
     verb, between = clause.elements[at], clause.elements[clause.relative + 1 : at]
     if not clause.resumed or (verb.bare and verb.form in ("ing", "participle", "base")):
         return False
@@ -41,11 +45,10 @@ def resumes(clause: Clause, at: int) -> bool:
 
 def _called(elements: list[Element], begin: int, after: list[Element]) -> list[Name]:
     """The names of a head: of what it tells more of ("Loomwise, a startup …"), or what it is called ("…, Sievert,")."""
-    head = elements[begin]
-    if head.kind != NAME and begin > 1 and elements[begin - 2].kind == NAME:
-        if elements[begin - 1].low == "be" or (elements[begin - 1].low == "," and not head.definite):
-            return elements[begin - 2].names
-    if head.kind != NAME and len(after) > 1 and after[0].low == "," and after[1].kind == NAME:
-        if len(after) == 2 or after[2].low == ",":
-            return after[1].names
-    return head.names
+    head, before = elements[begin], elements[begin - 1].low if begin > 1 else ""
+    if head.kind == NAME:
+        return head.names
+    if (before == "be" or (before == "," and not head.definite)) and elements[begin - 2].kind == NAME:
+        return elements[begin - 2].names
+    called = len(after) > 1 and after[0].low == "," and after[1].kind == NAME
+    return after[1].names if called and (len(after) == 2 or after[2].low == ",") else head.names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory_plane_local.clauses import Clause
 from memory_plane_local.coreference import Discourse
-from memory_plane_local.elements import NAME, NOUN, PRONOUN, VERB, WORD, Element
+from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
 from memory_plane_local.name import Name
 from memory_plane_local.relatives import resumes
 from memory_plane_local.tables import cues, words
@@ -34,7 +34,8 @@ def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
     if before.low in cues("link"):
         return (clause.last, 1.0) if clause.last or at > 2 else _implied(discourse, clause, element)
     if before.low in cues("resume") and not (element.bare and element.form == "base" and element.low.isascii()):
-        return _resumed(discourse, clause, element)
+        named = _apposed(clause.elements, at)
+        return (named, 0.97) if named else _resumed(discourse, clause, element)
     if before.low == ":" and at == 2 and clause.elements[0].kind == NAME:
         return clause.elements[0].names, 0.95
     if _begins_afresh(clause, at, before):
@@ -123,6 +124,15 @@ def _resumed(discourse: Discourse, clause: Clause, element: Element) -> Found:
     if clause.main:
         return clause.main, 0.97
     return _implied(discourse, clause, element)
+
+
+def _apposed(elements: list[Element], at: int) -> list[Name]:
+    """The name between commas that says who a phrase before a verb is: "their editor, Maud, lives"."""
+    if at < 4 or elements[at - 2].kind != NAME or not elements[at - 1].low == elements[at - 3].low == ",":
+        return []
+    noun = elements[at - 4]
+    told = noun.kind in (ROLE, NOUN) or noun.owner or (at > 4 and elements[at - 5].low == "'s")
+    return elements[at - 2].names if told and noun.kind != NAME else []
 
 
 def _begins_afresh(clause: Clause, at: int, before: Element) -> bool:
