@@ -113,6 +113,8 @@ def _best_beside(beside: Beside, base: Mapping[int, float]) -> float:
 
 
 def _meaning(row: int, beside: Beside, evidence: Mapping[int, Evidence]) -> float:
+    if beside is ALONE:
+        return evidence[row].meaning
     lent = [_share(one, beside, evidence) * evidence[one].meaning for one in beside.near]
     return evidence[row].meaning + max(lent, default=0.0)
 
@@ -121,10 +123,10 @@ def _field(row: int, beside: Beside, evidence: Mapping[int, Evidence]) -> float:
     """Return what the words of the question count that a memory has, or else that stand beside it."""
     best = evidence[row].terms
     for one in (*beside.near, *beside.far):
-        if terms := evidence[one].terms:
+        if terms := evidence[one].terms:  # most have none
             share = _share(one, beside, evidence)
             best = {**best, **{term: share * own for term, own in terms.items() if share * own > best.get(term, 0.0)}}
-    return fsum(best.values())  # sets have no order
+    return fsum(best.values()) if best else 0.0  # sets have no order
 
 
 def _share(one: int, beside: Beside, evidence: Mapping[int, Evidence]) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import combinations
 from math import fsum, log
 from unicodedata import normalize
 
@@ -21,7 +22,7 @@ from memory_plane.recall.filters import Filters, Sieve, prepared
 from memory_plane.recall.stopwords import STOP_WORDS
 from memory_plane.store import index
 
-COMMON = 1_000
+COMMON = 500
 """A word with more matching memories than this is common: it cannot choose what is scored, nor can words together."""
 NEWEST = 200
 """Of what has a common word so many of the newest are looked at."""
@@ -132,10 +133,13 @@ class Words:
         return self._together([(f"({either}) AND {one}", [one]) for one in common[:BESIDE]], self._matching)
 
     def _newest(self, phrases: Sequence[str]) -> dict[int, float]:
-        """Return what the newest matches weigh, by row: of all phrases, of the two rarest, of each of the rarest."""
-        rarest = self._by_count(phrases)
-        groups = dict.fromkeys([tuple(phrases), tuple(rarest[:2]), *((phrase,) for phrase in rarest[:RAREST])])
-        return self._together([(" AND ".join(group), group) for group in groups if group], self._let_through)
+        """Return what the newest matches weigh, by row: of each two of the rarest phrases, and of each of them.
+
+        All phrases together would be looked for through all that has the rarest of them.
+        """
+        rarest = self._by_count(phrases)[:RAREST]
+        groups = [*combinations(rarest, 2), *((phrase,) for phrase in rarest)]
+        return self._together([(" AND ".join(group), group) for group in groups], self._let_through)
 
     def _together(
         self, groups: Iterable[tuple[str, Iterable[str]]], matching: Callable[[str], Iterable[int]]

@@ -38,7 +38,7 @@ def nearest(connection: Connection, model: str, vector: Sequence[float], most: i
     """
     signs = vectors.signs(vector)
     wanted = int.from_bytes(signs, "big")
-    sure, surest = (_surest(vector, len(vector) // part, 8 * len(signs)) for part in (2, 4))
+    sure, surest = _surest(vector, 8 * len(signs))
     found: list[tuple[int, int]] = []
     left = LOOKED_AT
     for low, high in _cells(vector, len(signs), _LAST.scalar(connection) or 0):
@@ -54,10 +54,12 @@ def nearest(connection: Connection, model: str, vector: Sequence[float], most: i
     return [-seq for _, seq in nsmallest(most, found)]
 
 
-def _surest(vector: Sequence[float], most: int, size: int) -> int:
-    """Return the bits, of so many, of the numbers that are farthest from 0."""
-    places = sorted(range(len(vector)), key=lambda place: -abs(vector[place]))[:most]
-    return sum([1 << (size - 1 - place) for place in places])
+def _surest(vector: Sequence[float], size: int) -> Iterator[int]:
+    """Yield the bits of the half of the numbers that is farthest from 0, and of the quarter."""
+    sizes = [abs(value) for value in vector]
+    places = sorted(range(len(vector)), key=sizes.__getitem__, reverse=True)
+    for part in (2, 4):
+        yield sum([1 << (size - 1 - place) for place in places[: len(vector) // part]])
 
 
 def _cells(vector: Sequence[float], size: int, count: int) -> Iterator[tuple[bytes, bytes]]:
