@@ -21,6 +21,7 @@ _STRENGTH = 0.85
 _LONGEST = 40
 """Tokens that an entry has at most: what is longer is prose."""
 _BOX = 3
+_WORD = frozenset({"low", "cap", "mix"})
 
 
 class Line(NamedTuple):
@@ -50,6 +51,9 @@ class Agenda:
         """Return what a line of a list says, None for all other sentences."""
         tokens = clause.sentence.tokens
         first, last = clause.span()
+        if not (self._open or self._numbered) and tokens[0].shape in _WORD and tokens[0].low not in _headings():
+            self._heard = last
+            return None
         between = clause.sentence.text[self._heard : first]
         numbered = self._numbered
         begins = self._heard == 0 or "\n" in between or numbered

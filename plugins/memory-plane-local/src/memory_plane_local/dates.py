@@ -16,6 +16,7 @@ from memory_plane_local.tokens import Token
 
 _END_OF_DAY = time(23, 59)
 _ONE = timedelta(days=1)
+_LIGHT = frozenset({"the", "a", "an", "in", "within"})
 _KINDS = (
     "month", "weekday", "day", "beside", "close", "moment", "end", "shift", "near", "edge", "holiday",
     "week of", "week number",
@@ -39,7 +40,7 @@ def find_days(tokens: Sequence[Token], written: datetime) -> Iterator[Day]:
     found = pieces(tokens)
     reader, at = StretchReader(found, written), 0
     while at < len(found):
-        read = reader.read(at) if _opens(found[at]) else None
+        read = reader.read(at) if _opens(found, at) else None
         if read is None:
             at += 1
             continue
@@ -90,11 +91,20 @@ def tells_of_a_thing(day: Day) -> bool:
     return low.isalpha() and low not in plain and low not in cues("day_then")
 
 
-def _opens(piece: Piece) -> bool:
-    """Whether an expression can begin with a piece."""
+def _opens(found: Sequence[Piece], at: int) -> bool:
+    """Whether an expression can begin with a piece; "the" and "in" need another that can go on with them."""
+    piece = found[at]
+    if piece.low in _LIGHT:
+        after = found[at + 1] if at + 1 < len(found) else piece
+        return after.number >= 0 or after.low in _followers()
     return piece.number >= 0 or piece.low in _openers() or piece.low in PARTS
 
 
 @cache
 def _openers() -> frozenset[str]:
-    return frozenset({"the", "in", "within", "half"}) | spoken() | {word for kind in _KINDS for word in phrases(kind)}
+    return _LIGHT | {"half"} | spoken() | {word for kind in _KINDS for word in phrases(kind)}
+
+
+@cache
+def _followers() -> frozenset[str]:
+    return _openers() | PARTS.keys() | {word for kind in ("unit", "span") for word in phrases(kind)}

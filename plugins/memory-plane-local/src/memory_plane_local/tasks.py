@@ -102,16 +102,17 @@ def _openers() -> dict[str, tuple[_Opener, ...]]:
 def _opened(clause: Clause) -> tuple[int, str]:
     """The token after the opener of a sentence, -1 when it has none; bullets and light words may stand before it."""
     tokens = clause.sentence.tokens
-    at = next((place for place, token in enumerate(tokens) if not _leads(token.low)), len(tokens))
+    at = next((place for place, token in enumerate(tokens) if token.low not in _leading()), len(tokens))
     for opener in _openers().get(tokens[at].low, ()) if at < len(tokens) else ():
         if (begin := past(clause, at, opener.words)) >= 0:
             return begin, opener.kind
     return -1, ""
 
 
-def _leads(low: str) -> bool:
-    """Whether a word may stand before an opener: a bullet, "please", "still"."""
-    return low == "," or any(low in cues(use) for use in ("bullet", "urge", "light", "still", "interjection"))
+@cache
+def _leading() -> frozenset[str]:
+    """The words that may stand before an opener: a bullet, "please", "still"."""
+    return frozenset({","}).union(*map(cues, ("bullet", "urge", "light", "still", "interjection")))
 
 
 def _conditional(tokens: Sequence[Token]) -> bool:
@@ -142,7 +143,7 @@ def _is_deed(clause: Clause, at: int) -> bool:
 def read_errand(reader: Reader, clause: Clause) -> Item | None:
     """Return what a note without a subject says is to be done by a day: "Send the invoice to Acme by 3/20"."""
     tokens, owner = clause.sentence.tokens, reader.discourse.writer
-    begin = next((place for place, token in enumerate(tokens) if not _leads(token.low)), len(tokens))
+    begin = next((place for place, token in enumerate(tokens) if token.low not in _leading()), len(tokens))
     rest = tokens[begin + 1 : begin + 3]
     if owner is None or clause.flags or clause.sentence.question or len(rest) < _SHORTEST:
         return None
