@@ -52,6 +52,16 @@ def types(text: str) -> dict[str, str]:
         ("Hanna edits the science desk at Tidende.", "Hanna WORKS_AT Tidende"),
         ("Upgraded the teleop service to ROS 2 Jazzy.", "teleop service USES ROS 2 Jazzy"),
         ("She works at St. Brigid Hospital. Nora works at St. Mary Clinic.", "Nora WORKS_AT St. Mary Clinic"),
+        ("Ana, former CTO of Acme, lives in Oslo.", "Ana LOCATED_IN Oslo"),
+        ("Once an editor at Wired, Marguerite founded Ledgerly.", "Marguerite FOUNDER_OF Ledgerly"),
+        ("The pager app was rewritten from Java to Kotlin.", "pager app USES Kotlin"),
+        ("Replaced the planner's SQLite cache with Redis.", "planner USES Redis"),
+        ("tractor telemetry is built on Kafka", "tractor telemetry USES Kafka"),
+        ("met thandi today, she edits the news desk at tidende", "thandi WORKS_AT tidende"),
+        ("Kofi - Unreal, Bogdan - Blender", "Bogdan USES Blender"),
+        ("Petra came over from The Correspondent.", "Petra PREVIOUSLY_WORKED_AT The Correspondent"),
+        ("Sam uses an NVIDIA Jetson.", "Sam USES NVIDIA Jetson"),
+        ("Dad prefers WhatsApp.", "Dad PREFERS WhatsApp"),
         ("محمد يعمل في مايكروسوفت ويعيش في القاهرة.", "محمد LOCATED_IN القاهرة"),
         ("이지훈은 Google에서 일합니다.", "이지훈 WORKS_AT Google"),
         ("赵敏住在上海，在美团工作。", "赵敏 WORKS_AT 美团"),
@@ -71,6 +81,10 @@ def test_kind_of_wording_is_read(text: str, claim: str) -> None:
         "Orbit won't launch until Friday.",
         "Is Hanna's brother Yusuf here?",
         "Pnpm is a package manager.",
+        "people use slack",
+        "nothing is built on Kafka",
+        "Bart stepped down as lead maintainer of Loam.",
+        "Ana, former CTO of Acme, called.",
     ],
 )
 def test_what_only_looks_like_it_is_not(text: str) -> None:
@@ -87,6 +101,8 @@ def test_what_only_looks_like_it_is_not(text: str) -> None:
         ("They met in Kew Gardens.", "Kew Gardens", "Place"),
         ("Ada built Orbit in Rust.", "Ada", "Person"),
         ("Nora manages Will.", "Will", "Person"),
+        ("Hugo promised a deck.", "Hugo", "Person"),
+        ("We use Hugo for the blog.", "Hugo", "Tool"),
     ],
 )
 def test_type_of_a_name(text: str, name: str, kind: str) -> None:

@@ -61,10 +61,16 @@ def _verbs() -> dict[str, list[tuple[str, frozenset[str]]]]:
 
 def _change(clause: Clause, at: int, before: str, after: frozenset[str]) -> Change | None:
     elements = clause.elements
+    if clause.elements[at].passive and not before:
+        return _passive(elements, at, after)
     if clause.elements[at].passive:
-        return _passive(elements, at, after) if not before else None
+        moved = at > 0 and at + 2 < len(elements) and elements[at + 1].low == before and bool(elements[at - 1].names)
+        return _pair(elements, at + 2, after, elements[at - 1].names) if moved else None
     if not before:
-        return _pair(elements, at + 1, after, [])
+        owned = (
+            len(elements) > at + 3 and elements[at + 2].low in ("'s", "’s", "’", "'") and bool(elements[at + 1].names)
+        )
+        return _pair(elements, at + 3, after, elements[at + 1].names) if owned else _pair(elements, at + 1, after, [])
     for cursor in range(at + 1, min(at + _REACH, len(elements))):
         if elements[cursor].low == before:
             return _pair(elements, cursor + 1, after, _moved(elements[at + 1 : cursor]))

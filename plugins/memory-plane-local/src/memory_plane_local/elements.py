@@ -226,6 +226,7 @@ class _Builder:
             and token.low not in words("function.txt")
             and token.low not in words("adverbs.txt")
             and token.low not in cues("managed")
+            and token.low not in cues("former")
         )
 
     def _no_title(self, at: int) -> bool:

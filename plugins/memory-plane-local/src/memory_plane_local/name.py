@@ -86,6 +86,8 @@ def version_end(tokens: Sequence[Token], end: int) -> int:
     text = tokens[end].low
     if text[0] == "v" and text[1:2].isdigit():
         return end + 1
+    if end + 1 < len(tokens) and tokens[end + 1].low == ":":
+        return end
     counted = end + 1 < len(tokens) and tokens[end + 1].shape == "low" and not _goes_on(tokens[end + 1].low)
     return end + 1 if tokens[end].shape == "num" and len(text) <= 4 and not counted else end
 

@@ -28,6 +28,8 @@ def listed(sentence: Sentence, at: int, gazetteer: Mapping[str, str]) -> Name | 
             continue
         if known.ordinary and not _cued(sentence, at, end):
             continue
+        if known.type == "Tool" and _personal(tokens, at) and not known.rest:
+            continue
         if _grows(sentence, end) and tokens[at].shape != "low":
             return None
         end = _whole(tokens, end, known.type)
@@ -66,6 +68,21 @@ def _named(low: str) -> bool:
     return low in known_names() or any(low in words(f"{kind}.txt") for kind in ("function", "first_names", "calendar"))
 
 
+def _personal(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the name of a tool is somebody's here: "Hugo promised", but not "we use Hugo"."""
+    given = tokens[at].text.istitle() and tokens[at].low in words("first_names.txt")
+    return given and (not at or tokens[at - 1].low not in cues("tool"))
+
+
+def _listed_at(sentence: Sentence, at: int) -> bool:
+    """Whether a listed name begins at `at`."""
+    tokens = sentence.tokens
+    return any(
+        tuple(token.low for token in tokens[at + 1 : at + 1 + len(known.rest)]) == known.rest
+        for known in known_names().get(tokens[at].low, ())
+    )
+
+
 def _cued(sentence: Sentence, at: int, end: int) -> bool:
     """Whether an ordinary word such as Go or notion is meant as a name here."""
     tokens = sentence.tokens
@@ -100,4 +117,4 @@ def _grows(sentence: Sentence, end: int) -> bool:
     if sentence.shout or end >= len(tokens):
         return False
     token = tokens[end]
-    return token.shape == "cap" and token.low not in titles() and token.low not in known_names() and len(token.text) > 1
+    return token.shape == "cap" and token.low not in titles() and not _listed_at(sentence, end) and len(token.text) > 1

@@ -13,6 +13,8 @@ from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 from memory_plane_local.verbs import forms
 
+_SHORTEST = 4
+"""Letters that a rare given name has at least where it is written small."""
 _IDEOGRAPHS = "\u3040"
 _FAMILIES = {
     "han": (
@@ -53,7 +55,7 @@ def _written(sentence: Sentence, at: int) -> Name | None:
     tokens = sentence.tokens
     token = tokens[at]
     if "@" in token.text:
-        return _address(token, at)
+        return _address(tokens, at)
     if token.text[0] >= _IDEOGRAPHS:
         return _ideographic(sentence, at)
     if token.shape == "low" and token.text[0] > "\u0590" and token.text[0].upper() == token.text[0]:
@@ -76,9 +78,12 @@ def _numbered(sentence: Sentence, at: int) -> Name | None:
     return name_at(sentence, at, number + 1, ("Document",), 0.85)
 
 
-def _address(token: Token, at: int) -> Name | None:
+def _address(tokens: Sequence[Token], at: int) -> Name | None:
     """The person in front of the @ of an e-mail address, or behind that of a handle."""
+    token = tokens[at]
     local, _, host = token.text.partition("@")
+    if at and tokens[at - 1].low == "<":
+        return None
     if "." not in host or not local.isalpha() or is_common(local.lower()):
         return None
     return Name(local, token.start, token.start + len(local), ("Person",), 0.85, span=(at, at + 1))
@@ -112,9 +117,26 @@ def _lower(sentence: Sentence, at: int) -> Name | None:
     token = sentence.tokens[at]
     if token.low in words("first_names.txt") and len(token.low) > 2:
         return name_at(sentence, at, at + 1, ("Person",), 0.8)
+    if token.low in words("given_names.txt") and _said_of_people(sentence, at):
+        return name_at(sentence, at, at + 1, ("Person",), 0.75, soft=True)
     if "-" in token.low and token.low.split("-")[0] not in words("function.txt"):
         return name_at(sentence, at, at + 1, ("Project",), 0.6, weak=True) if _identifier(token.low) else None
     return None
+
+
+def _said_of_people(sentence: Sentence, at: int) -> bool:
+    """Whether a rare given name stands, in a note without capitals, where somebody is spoken of: "met thandi"."""
+    tokens = sentence.tokens
+    if len(tokens[at].low) < _SHORTEST or tokens[0].shape not in ("low", "mark") or is_common(tokens[at].low):
+        return False
+    before = tokens[at - 1].low if at else ""
+    after = tokens[at + 1].low if at + 1 < len(tokens) else ""
+    return (
+        contexts("before").get(before) == "Person"
+        or before in cues("beside_people")
+        or _acts(tokens, at + 1)
+        or (not at and after in cues("after_people"))
+    )
 
 
 def _identifier(word: str) -> bool:
@@ -207,6 +229,8 @@ def _run_end(tokens: Sequence[Token], at: int) -> int:
     end = at + 1
     if tokens[at].low in titles() or _is_day(tokens[at].low):
         return end
+    if tokens[at].low == "the" and at and end < len(tokens) and tokens[end].low in titles():
+        end += tokens[end].shape == "cap"  # The Correspondent
     while end < len(tokens):
         token = tokens[end]
         if token.shape in ("cap", "mix") and not _breaks(token):
@@ -244,7 +268,7 @@ def _breaks(token: Token) -> bool:
 def _typed(sentence: Sentence, begin: int, end: int) -> Name | None:
     tokens = sentence.tokens
     lows = [token.low for token in tokens[begin:end]]
-    if lows == ["i"] or all(_says_nothing(low) for low in lows):
+    if lows == ["i"] or lows[-1].endswith("-by") or all(_says_nothing(low) for low in lows):
         return None
     if (lows[0] in words("titles.txt") and lows[1:2] != ["."]) or (lows[0][0] == "v" and lows[0][1:2].isdigit()):
         return None

@@ -32,6 +32,7 @@ _TECHNICAL = frozenset({"USES", "BUILT_IN", "DEPENDS_ON"})
 _CARED_FOR = frozenset({"BUILDS", "SUPPORTS", "OWNS", "LEADS"})
 _TECH, _PEOPLE = (("Tool",), ("Language",)), (("Person",), ("Agent",), ("Team",))
 _BARE, _TOLD = 0.9, 0.95
+_SMALL_WORDS = 3
 _AFTERWARDS = 16
 """Tokens after a verb in which "anymore" and "until" belong to it."""
 
@@ -63,9 +64,11 @@ class Reader:
             self._read(clause, at, found or self._bare(clause, at), factor or _BARE, told_of(clause, at))
 
     def _bare(self, clause: Clause, at: int) -> list[Name]:
-        """A thing named by one small word before a technical verb: "atlas depends on redis"."""
-        first = clause.elements[0]
-        if at != 1 or first.kind != WORD or first.determined or first.low in words("function.txt"):
+        """A thing named by small words before a technical verb: "atlas depends on redis"."""
+        first, before = clause.elements[0], clause.elements[:at]
+        plain = all(one.kind == WORD and one.low not in words("function.txt") for one in before)
+        plain = plain and not (clause.elements[at].bare and clause.elements[at].form == "base")  # "people use it"
+        if not 0 < at <= _SMALL_WORDS or not plain or first.determined or before[-1].end - first.begin > at:
             return []
         for match in matches(clause, at):
             made = match.turned and match.phrase.row.relation in _CARED_FOR and not is_common(first.low)
@@ -75,8 +78,9 @@ class Reader:
             found, after, _ = self.objects(clause, match.end, any_phrase=False)
             known = [name for name in found if not name.weak]
             if not _goes_on(clause, after) and any(name.options[:1] in kinds for name in known):
-                token = clause.sentence.tokens[first.begin]
-                return [self.once(Name(token.text, token.start, token.end, ("Project",), 0.75, span=(0, 1)))]
+                start, end = clause.sentence.tokens[first.begin].start, clause.sentence.tokens[before[-1].end - 1].end
+                span, text = (first.begin, before[-1].end), clause.sentence.text[start:end]
+                return [self.once(Name(text, start, end, ("Project",), 0.75, span=span))]
         return []
 
     def finish(self, clause: Clause) -> None:

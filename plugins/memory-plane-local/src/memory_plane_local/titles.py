@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import Draft, closed, fit, polarity, settle
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, Element
-from memory_plane_local.guards import PAST_TENSE
+from memory_plane_local.guards import ENDED, PAST_TENSE
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues
@@ -13,6 +13,8 @@ from memory_plane_local.tables import cues
 _NAMED = frozenset({"call", "name", "be", "become"})
 _PLACES = ("Organization", "Team", "Project")
 _STRENGTH = 0.94
+_OPENING = 2
+"""The last element at which a title opens a sentence: "Once an editor at Wired, …"."""
 
 
 def read_role(reader: Reader, clause: Clause, at: int) -> None:
@@ -37,6 +39,7 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
         recent = _unless_left(reader, reader.discourse.last("Organization"))
         place, factor = (recent, 0.8) if clause.elements[at].determined else (None, 0.0)
     flags = reader.flags(clause, verb) if verb else clause.flags
+    flags |= ENDED if _bygone(clause, left, at) else 0
     begins = verb is not None and verb.low == "become"  # who became something is it since
     flags &= ~PAST_TENSE if begins else flags
     for holder in person:
@@ -49,6 +52,7 @@ def _holder_before(reader: Reader, clause: Clause, at: int) -> tuple[list[Name],
     cursor = at - 1
     while cursor >= 0 and (elements[cursor].low in ("and", "&", "'s", "’", "'") or elements[cursor].kind == ROLE):
         cursor -= 1
+    cursor -= cursor > 0 and elements[cursor].low in cues("former")
     if (
         cursor < at - 1
         and cursor >= 0
@@ -77,6 +81,17 @@ def _holder_before(reader: Reader, clause: Clause, at: int) -> tuple[list[Name],
 
 def _subject(reader: Reader, clause: Clause, at: int) -> list[Name]:
     return [name for name in reader.subject(clause, at)[0] if fit(name, ("Person", "Agent"))]
+
+
+def _bygone(clause: Clause, left: int, at: int) -> bool:
+    """Whether a title is held no longer: "former CTO", "stepped down as lead", "Once an editor at X, Ana …"."""
+    elements, tokens = clause.elements, clause.sentence.tokens
+    before = elements[left:at] if left < at else elements[max(at - 1, 0) : at]
+    opened = tokens[0].low in ("once", "formerly") and at <= _OPENING
+    if opened or any(one.low in cues("former") for one in before):
+        return True
+    left_as = left < at and elements[left].low == "as"
+    return left_as and any(one.kind == VERB and one.low in cues("leaving") for one in elements[max(left - 3, 0) : left])
 
 
 def _personal(element: Element) -> bool:
