@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memory_plane.ask import sentences as text
-from memory_plane.ask.clauses import Told, capital, clause_end, subject_of, supposed, thing
+from memory_plane.ask.clauses import PLACES, Told, capital, clause_end, subject_of, supposed, thing
 from memory_plane.ask.sentences import Sentence
 from memory_plane.ask.verbs import ARTICLES, BE
 from memory_plane.types import Thought
@@ -21,6 +21,19 @@ def being(
         if end is None and who:
             said = _of_whom(named, sentence, at, be, previous, thought)
         if said is not None:
+            yield Told(said, thought)
+
+
+def place(named: Sequence[str], sentence: Sentence, previous: Sentence | None, thought: Thought) -> Iterator[Told]:
+    """Yield where a thing is: "the food bank at Linden Street", "the keys are in the shed"."""
+    for at in range(len(sentence.words)):
+        end = sentence.holds(at, named)
+        if end is None or not sentence.is_sure(at, end + 2) or supposed(sentence, at):
+            continue
+        end += sentence.low(end) in ("is", "are", "'s")
+        found = sentence.after(end + 1) if sentence.low(end) in PLACES and end not in sentence.breaks else None
+        said = None if found is None else thing(sentence, found, thought)
+        if said is not None and not sentence.words[found[0] if found else 0].low[:1].isdecimal():
             yield Told(said, thought)
 
 
@@ -64,7 +77,9 @@ def _is(
         return None
     if before == "as" and (found := sentence.before(begin - 1)) is not None:  # "booked Lumen as photographer"
         return capital(sentence.name_in(*found))
-    if begin in sentence.breaks and (found := sentence.before(begin)) is not None:  # "Raúl, the caterer, …"
+    if (
+        begin in sentence.breaks and (found := sentence.before(begin, across=True)) is not None
+    ):  # "Raúl, the caterer, …"
         return capital(sentence.name_in(*found))
     if end not in sentence.breaks and (found := sentence.after(end)) is not None:  # "our plumber Zdeněk"
         return capital(sentence.said(*found))

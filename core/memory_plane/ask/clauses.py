@@ -13,10 +13,11 @@ from memory_plane.ask.verbs import ARTICLES, BE
 from memory_plane.ask.words import words
 from memory_plane.types import Thought
 
+YES, NO = "Yes", "No"
 _NEAR = 6
 """How far from another the words after a verb may stand."""
 _ONE = frozenset({"i", "me", "my", "mine", "myself"})
-_PLACES = ("in", "at", "to", "on", "near", "from", "into")
+PLACES = ("in", "at", "to", "on", "near", "from", "into")
 
 
 class Told(NamedTuple):
@@ -57,7 +58,7 @@ def _turned(shape: Shape, sentence: Sentence, verb: int, previous: Sentence | No
         case "object" if not shape.rest:
             said = thing(sentence, done, thought)
         case "none" if shape.rest:
-            said = "Yes"
+            said = YES
         case _:
             return None
     return None if said is None or not _has_noun(said, shape.noun) else Told(said, thought)
@@ -72,7 +73,7 @@ def _clause(shape: Shape, sentence: Sentence, verb: int, previous: Sentence | No
     if subject is None or (shape.subject and not _names(sentence, subject, shape.subject, previous)):
         return None
     if shape.gap == "none" and sentence.is_denied(begin, end):
-        return Told("No", thought)
+        return Told(NO, thought)
     if not (sentence.is_sure(subject[0], verb) and sentence.is_sure(verb + 1, end)) or supposed(sentence, subject[0]):
         return None
     said = _gap(shape, sentence, verb, subject, end, previous, thought)
@@ -80,8 +81,13 @@ def _clause(shape: Shape, sentence: Sentence, verb: int, previous: Sentence | No
 
 
 def _own_subject(sentence: Sentence, begin: int) -> tuple[int, int] | None:
-    """Return the subject of a verb: of "Ann left and joined Acme" that of the first verb for the second too."""
+    """Return the subject of a verb: of "Ann left and joined Acme" that of the first verb for the second too.
+
+    Of "Ann, who runs sales" it is what stands before the clause.
+    """
     found = sentence.before(begin)
+    if found is None and sentence.low(begin - 1) in ("who", "which", "that"):
+        return sentence.before(begin - 1, across=True)
     if found is not None or begin == 0 or sentence.low(begin - 1) not in ("and", "but", "or"):
         return found
     meant = _meant(sentence, begin - 1, None)
@@ -105,12 +111,18 @@ def _rest_end(sentence: Sentence, at: int, rest: Sequence[str], previous: Senten
 
     "It" and the like stand for what the sentence before, or this one before the verb, names by these words.
     """
-    for number, low in enumerate(rest):
-        if sentence.low(at) in ("it", "him", "her", "them") and low not in PREPOSITIONS:
+    left = list(rest)
+    while left:
+        if sentence.low(at) in ("it", "him", "her", "them") and left[0] not in PREPOSITIONS:
             named = {
                 base for one in (*(previous.lows if previous else ()), *sentence.lows[:at]) for base in text.bases(one)
             }
-            return at + 1 if all(text.bases(one) & named for one in rest[number:]) else None
+            while left and left[0] not in PREPOSITIONS:
+                if not text.bases(left.pop(0)) & named:
+                    return None
+            at += 1
+            continue
+        low = left.pop(0)
         for place in range(at, min(at + _NEAR, len(sentence.words))):
             if place > at and sentence.low(place - 1) in ("because", "if", "while", "but"):
                 return None
@@ -144,13 +156,13 @@ def _gap(
     previous: Sentence | None,
     thought: Thought,
 ) -> str | None:
+    last = shape.rest[-1] if shape.rest else ""
     match shape.gap:
         case "none":
-            return "Yes"
+            return YES
         case "subject":
             return subject_of(sentence, subject, previous, thought)
-        case "object":
-            last = shape.rest[-1] if shape.rest else ""
+        case "object" | "place" if shape.gap == "object" or last in PREPOSITIONS:
             if last in PREPOSITIONS and _after_word(sentence, verb + 1, last) == end:
                 at: int | None = end  # "what did Saskia take over"
             elif last in PREPOSITIONS:
@@ -166,10 +178,10 @@ def _gap(
             for at in range(end, min(end + _NEAR, len(sentence.words))):
                 if dated.period(sentence.lows, at) is not None:
                     continue
-                if sentence.low(at) in _PLACES and (found := sentence.after(at + 1)) is not None:
+                if sentence.low(at) in PLACES and (found := sentence.after(at + 1)) is not None:
                     return thing(sentence, found, thought)
         case "time":
-            return _time(sentence, thought)
+            return _time(sentence, thought, ahead=not shape.past)
     return None
 
 
@@ -252,9 +264,9 @@ def _has_noun(said: str, noun: Sequence[str]) -> bool:
     return all(text.bases(word) & lows for word in noun)
 
 
-def _time(sentence: Sentence, thought: Thought) -> str | None:
+def _time(sentence: Sentence, thought: Thought, *, ahead: bool) -> str | None:
     """Return the first day that a sentence names, counted from when it was written."""
-    clock = Clock(thought.created_at)
+    clock = Clock(thought.created_at, ahead=ahead)
     for at in range(len(sentence.words)):
         read = clock.period(sentence.lows, at)
         if read is not None and read[0].kind == "during":

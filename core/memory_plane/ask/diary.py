@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from sqlalchemy import Connection
 
 from memory_plane.ask import wording
-from memory_plane.ask.clauses import Told
+from memory_plane.ask.clauses import NO, YES, Told
 from memory_plane.ask.questions import Doings, Items
 from memory_plane.ask.sentences import bases, spellings
 from memory_plane.ask.times import Period
@@ -211,7 +211,7 @@ def _item_finding(item: OpenItem) -> Finding:
 def told(found: Sequence[Told]) -> Answer:
     """Answer by what memories say in so many words."""
     texts = [plainly(one.text, wording.LINE, one.thought.origin) for one in found]
-    whether = [text for text in texts if text in ("Yes", "No")]
+    whether = [text for text in texts if text in (YES, NO)]
     return answer(listed(whether[:1] or texts), (_thought_finding(one.thought) for one in found))
 
 

@@ -11,19 +11,20 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
 from memory_plane.ask import sentences as text
-from memory_plane.ask.being import being
-from memory_plane.ask.clauses import Told, in_sentence
-from memory_plane.ask.sentences import WRITERS, Sentence
-from memory_plane.ask.shapes import shapes
+from memory_plane.ask.being import being, place
+from memory_plane.ask.clauses import NO, Told, in_sentence
+from memory_plane.ask.sentences import PREPOSITIONS, PRONOUNS, WRITERS, Sentence
+from memory_plane.ask.shapes import Shape, shapes
 from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE
 from memory_plane.recall import passages
 from memory_plane.recall.stopwords import STOP_WORDS
 from memory_plane.store import derivations, log
-from memory_plane.types import Thought
+from memory_plane.types import Claim, Thought
 
 _READ = 8
 """How many of the newest memories that hold the words are read."""
@@ -35,12 +36,31 @@ _BECAUSE = re.compile(
     r"\b(?:because of|because|due to|owing to|thanks to|so that|in order to|in order for|as|since)\s+(?P<why>.+)",
     re.IGNORECASE,
 )
+_UNTIL = re.compile(r"\b(?P<why>(?:until|till)\s+.+)", re.IGNORECASE)
 _REASON = re.compile(r"\breason\b.{0,60}?\b(?:is|was)\s+(?:that\s+)?(?P<why>.+)", re.IGNORECASE)
+
+
+def _is_graphs(shape: Shape, names: Collection[str]) -> bool:
+    """Whether the graph has from a sentence what is asked, of the very thing that is asked about.
+
+    "Alice" is Alice Moreau and so is "Dr. Alice Moreau"; of "Terraform modules" nothing is known by "Terraform".
+    """
+    asked = [" ".join(shape.subject), " ".join(low for low in shape.rest if low not in PREPOSITIONS)]
+    same = (f" {one} " in f" {name} " or one.endswith(f" {name}") for one in asked if one for name in names)
+    return any(same) or not PRONOUNS.isdisjoint(names)
+
+
+class Passage(NamedTuple):
+    """A sentence of a memory, and the one before it."""
+
+    sentence: Sentence
+    previous: Sentence | None
+    thought: Thought
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads memories up to a time; sentences in which a plugin read one of these relations are the graph's to tell."""
+    """Reads memories up to a time; what plugins read in them of these relations is the graph's to tell."""
 
     connection: Connection
     known: datetime | None = None
@@ -57,32 +77,43 @@ class Reader:
             return []  # one word alone says too little
         said = list(self._sentences(telling))
         for shape in shapes(lows):
-            found = [told for one in said for told in in_sentence(shape, *one)]
+            found = [
+                told
+                for one, names in said
+                for told in in_sentence(shape, *one)
+                if told.text == NO or not _is_graphs(shape, names)
+            ]
             if found:
                 return found
-        if len(lows) > 2 and lows[0] in ("who", "what") and lows[1] in BE:
-            named = [low for low in lows[2:] if low not in ARTICLES]
-            return [told for one in said for told in being(lows[1], named, *one, who=lows[0] == "who")]
+        asking, named = tuple(lows[:2]), [low for low in lows[2:] if low not in ARTICLES]
+        unread = [one for one, names in said if not names and named]
+        if asking[0] in ("who", "what") and asking[1:] and asking[1] in BE:
+            return [told for one in unread for told in being(asking[1], named, *one, who=asking[0] == "who")]
+        if asking in (("where", "is"), ("where", "are"), ("where", "'s")):
+            return [told for one in unread for told in place(named, *one)]
         return []
 
-    def _sentences(self, words: Sequence[Collection[str]]) -> Iterator[tuple[Sentence, Sentence | None, Thought]]:
-        """Yield the sentences of the newest memories that hold some words, each with the one before it."""
+    def _sentences(self, words: Sequence[Collection[str]]) -> Iterator[tuple[Passage, Collection[str]]]:
+        """Yield the sentences of the newest memories that hold some words, with the names that the graph has of it."""
         for seq, thought in passages.said(self.connection, words, _READ, known=self.known):
             if thought.kind in ("question", "commitment", "handoff"):
                 continue
-            read, previous = self._read(seq), None
+            claims, previous = self._claims(seq), None
             for sentence in text.sentences(thought.text):
-                if not any(sentence.start <= start < sentence.end for start in read):
-                    yield sentence, previous, thought
+                own = [claim for claim in claims if sentence.start <= claim.start < sentence.end]
+                yield (
+                    Passage(sentence, previous, thought),
+                    {end.text.casefold() for claim in own for end in (claim.subject, claim.object)},
+                )
                 previous = sentence
 
-    def _read(self, seq: int) -> list[int]:
-        """Return where in a memory plugins have read one of the relations."""
+    def _claims(self, seq: int) -> list[Claim]:
+        """Return what plugins have read in a memory of the relations that are asked for."""
         memory = log.memory(self.connection, seq) if self.relations else None
         if memory is None:
             return []
         return [
-            claim.start
+            claim
             for answer in derivations.read(self.connection, seq, memory[0])
             if answer.extraction is not None
             for claim in answer.extraction.claims
@@ -102,7 +133,7 @@ class Reader:
         for _, thought in passages.said(self.connection, asked, _READ, known=self.known):
             for sentence in text.sentences(thought.text):
                 said = {base for word in sentence.words for base in text.bases(word.low)}
-                cause = _BECAUSE.search(sentence.text) or _REASON.search(sentence.text)
+                cause = next(filter(None, (one.search(sentence.text) for one in (_BECAUSE, _REASON, _UNTIL))), None)
                 if cause and not sentence.asks and all(text.bases(low) & said for low in telling):
                     found.append(Told(cause["why"].strip(" .;!"), thought))
         return found[:1]

@@ -81,12 +81,16 @@ class Sentence:
 
     # --- things ------------------------------------------------------------------------------------------------------
 
-    def before(self, end: int) -> tuple[int, int] | None:
-        """Return the words that name a thing and end before a word: the subject of a verb that stands there."""
+    def before(self, end: int, *, across: bool = False) -> tuple[int, int] | None:
+        """Return the words that name a thing and end before a word: the subject of a verb that stands there.
+
+        With `across` a mark may stand between them.
+        """
+        last = end if across else -1
         while end > 0 and self.low(end - 1) in _WORDS["adverb"]:
             end -= 1
         begin = end
-        while begin > 0 and begin not in self.breaks and self.low(begin - 1) not in _WORDS["turn"]:
+        while begin > 0 and (begin == last or begin not in self.breaks) and self.low(begin - 1) not in _WORDS["turn"]:
             begin -= 1
         if begin > 1 and self.low(begin - 1) == "and" and begin not in self.breaks:  # "Ann and Bob"
             other = self.before(begin - 1)

@@ -38,7 +38,7 @@ def shapes(lows: Sequence[str]) -> Iterator[Shape]:
         for end in (2, 3):
             yield from _open(lows, end, tuple(lows[1:end]))
     elif tuple(lows[:2]) in (("how", "much"), ("how", "many")):
-        for end in (2, 3):
+        for end in range(2, 6):
             yield from _inverted(lows, end, "number", tuple(lows[2:end]))
     elif first in ("where", "when"):
         yield from _inverted(lows, 1, "place" if first == "where" else "time", ())
