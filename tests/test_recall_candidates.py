@@ -186,3 +186,13 @@ def test_another_employer_than_is_known_contradicts(
     rob, company = mention("Rob"), mention(employer, "Organization")
     said = candidates(connection, MEMORY, [rob, company], [claim(rob, "WORKS_AT", company)]).found
     assert [one.contradicts for one in said if one.mention is rob] == [contradicts]
+
+
+@pytest.mark.parametrize(("office", "contradicts"), [("CFO_OF", False), ("COO_OF", True), ("FOUNDER_OF", False)])
+def test_another_office_at_the_same_place_contradicts(
+    connection: Connection, name: Name, office: str, contradicts: bool
+) -> None:
+    name({"Rob": IDS[0], "Acme": IDS[1]}, linked=True, relation="CFO_OF")
+    rob, company = mention("Rob"), mention("Acme", "Organization")
+    said = candidates(connection, MEMORY, [rob, company], [claim(rob, office, company)]).found
+    assert [one.contradicts for one in said if one.mention is rob] == [contradicts]

@@ -26,6 +26,8 @@ COMPANY = frozenset(
 )
 """What stands after a company's name and is no part of it."""
 _BETWEEN = re.compile(r"[\s.,'’`´_‐-―-]+")  # the marks that people put between parts of a name
+_TWO_FOR_ONE = re.compile(r"([aou])e")
+_ONE_FOR_TWO = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _SINGLE = re.compile(r"[a-z]\.?")
 LONG, LONGEST = 6, 64
 """How many letters a word has in which a slip is looked for, and a name at most."""
@@ -46,6 +48,11 @@ def latin(name: str) -> tuple[str, ...]:
     family_first = (words[0], "".join(words[1:])) if len(words) > 1 and " " not in name else ()
     forms = [" ".join(words), " ".join(family_first), " ".join(reversed(family_first))]
     return tuple(form for form in dict.fromkeys(forms) if form and form != name)
+
+
+def contracted(name: str) -> str:
+    """Return a folded name in which ae, oe and ue stand for one letter, as some write ä, ö and ü."""
+    return _TWO_FOR_ONE.sub(lambda found: found[1], name)
 
 
 def shorts(name: str) -> tuple[str, ...]:
@@ -93,7 +100,7 @@ def likeness(name: str, other: str) -> float:
     """Return how alike two folded names of persons are, 0 where they cannot mean the same."""
     if name == other:
         return 1.0
-    if key(name) == key(other):
+    if key(name) == key(other) or key(_expanded(name)) == key(_expanded(other)):
         return ALIKE
     mine, theirs = _words(name), _words(other)
     if len(mine) == 1 or len(theirs) == 1:
@@ -101,6 +108,8 @@ def likeness(name: str, other: str) -> float:
         if alone in (whole[0], whole[-1]):
             return PART
         return SHORT_ALONE if _short(alone, whole[0]) else 0.0
+    if mine == theirs[::-1]:  # the family's name first: Wei Zhang, Zhang Wei
+        return INITIAL
     if mine[-1] != theirs[-1]:
         return 0.0
     if mine[0] == theirs[0]:  # a middle name, or its initial
@@ -108,6 +117,10 @@ def likeness(name: str, other: str) -> float:
     if _SINGLE.fullmatch(mine[0]) or _SINGLE.fullmatch(theirs[0]):
         return INITIAL if mine[0][0] == theirs[0][0] else 0.0
     return SHORT if _short(mine[0], theirs[0]) else 0.0
+
+
+def _expanded(name: str) -> str:
+    return name if name.isascii() else name.translate(_ONE_FOR_TWO)
 
 
 def _is_long(name: str) -> bool:

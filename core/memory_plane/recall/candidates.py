@@ -175,6 +175,8 @@ def _spellings(name: str, *, person: bool) -> Iterator[str]:
     yield spellings.MARK + key
     if key != name:
         yield key
+    if person and (contracted := spellings.contracted(key)) != key:
+        yield spellings.MARK + contracted
     yield from spellings.latin(name)
     words = name.split()
     if person and len(words) > 1:

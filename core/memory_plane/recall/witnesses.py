@@ -12,7 +12,7 @@ from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.store.names import folded
 from memory_plane.types import Claim
-from memory_plane.vocabulary.meanings import is_sole
+from memory_plane.vocabulary.meanings import is_office, is_sole
 
 NEIGHBOURS = 40
 """How many other names of a memory are asked whether they know a node: a list of a thousand is no evidence."""
@@ -41,6 +41,15 @@ _holding = Prepared(
     .where(
         _edges.c.source == bindparam("source"),
         _edges.c.relation == bindparam("relation"),
+        _edges.c.valid_until.is_(None),
+    )
+    .limit(CLAIMS)
+)
+_offices = Prepared(
+    select(_edges.c.relation)
+    .where(
+        _edges.c.source == bindparam("source"),
+        _edges.c.target == bindparam("target"),
         _edges.c.valid_until.is_(None),
     )
     .limit(CLAIMS)
@@ -98,10 +107,29 @@ class Claimed:
         )
 
     def contradicts(self, connection: Connection, option: Thing, name: str) -> bool:
-        """Whether a name is claimed to work for others than the node does, as far as is known."""
-        claims = [claim for claim in self._of.get(name, ())[:CLAIMS] if claim.relation == _EMPLOYED]
+        """Whether a name is claimed to work for others than the node does, or there in another office."""
+        claims = self._of.get(name, ())[:CLAIMS]
+        if any(self._holds_another(connection, option, claim) for claim in claims if _is_held_alone(claim.relation)):
+            return True
+        claims = [claim for claim in claims if claim.relation == _EMPLOYED]
         if not claims:
             return False
         known = {row.target for row in _holding.all(connection, source=option.key, relation=_EMPLOYED)}
         told = {other.key for claim in claims for other, _ in self._look(folded(claim.object.text))}
         return bool(known) and known.isdisjoint(told)
+
+    def _holds_another(self, connection: Connection, option: Thing, office: Claim) -> bool:
+        """Whether a node is known for another office where it is claimed to hold one, and not for that."""
+        held = {
+            row.relation
+            for other, part in self._look(folded(office.object.text))
+            if not part
+            for row in _offices.all(connection, source=option.key, target=other.key)
+            if _is_held_alone(row.relation)
+        }
+        return bool(held) and office.relation not in held
+
+
+def _is_held_alone(relation: str) -> bool:
+    """Whether who has this office there has no other: a founder may be anything beside."""
+    return is_office(relation) and relation != "FOUNDER_OF"

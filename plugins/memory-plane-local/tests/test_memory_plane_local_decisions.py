@@ -14,6 +14,7 @@ from memory_plane.types import (
     Attention,
     Candidate,
     Claim,
+    Classification,
     Extraction,
     Memory,
     Mention,
@@ -66,6 +67,14 @@ def test_two_equally_likely_people_are_left_apart() -> None:
         last_seen=None,
     )
     assert not joined(rob, first, other)
+
+
+def test_of_two_of_one_first_name_the_one_that_was_spoken_of_today_is_meant() -> None:
+    rob = mention("Rob")
+    today = candidate(rob, "Rob", same_agent=True, last_seen=WRITTEN - timedelta(hours=1))
+    week = replace(today, node=replace(today.node, id="another"), last_seen=WRITTEN - timedelta(days=7))
+    assert joined(rob, today, week)
+    assert not joined(rob, today, replace(week, last_seen=WRITTEN - timedelta(hours=5)))
 
 
 def test_short_name_joins_where_both_are_said_to_lead_the_same() -> None:
@@ -156,7 +165,49 @@ def test_a_slip_never_joins_and_is_asked_about_where_more_speaks_for_it(
     answer = classify(memory(), Extraction(mentions=(found,)), [known])
     assert [one.node for one in answer.resolutions] == [new_node_id("m", found)]
     assert [one.node for one in answer.doubts] == [known.node.id] * asked
-    assert not classify(memory(), Extraction(mentions=(found,)), [candidate(found, name, type, name_score=SLIP)]).doubts
+    bare = classify(memory(), Extraction(mentions=(found,)), [candidate(found, name, type, name_score=SLIP)])
+    assert len(bare.doubts) == (asked and " " in text), "a second word that is the same speaks for it too"
+
+
+@pytest.mark.parametrize(
+    ("relation", "text", "same"),
+    [
+        ("WORKS_AT", "Rob works at Acme", False),
+        ("LEADS", "Rob leads Acme", False),
+        ("CTO_OF", "Rob is the CTO of Acme", False),
+        ("WORKS_AT", "Rob joined Acme", True),
+        ("USES", "Rob uses Acme", True),
+    ],
+)
+def test_first_name_of_whom_is_said_where_he_belongs_is_another_person_unless_more_speaks_for_it(
+    relation: str, text: str, same: bool
+) -> None:
+    rob, acme = mention("Rob"), mention("Acme", "Organization", start=len(text) - 4)
+    claim = Claim(subject=rob, relation=relation, object=acme, start=0, end=len(text), confidence=0.9)
+    found = Extraction(mentions=(rob, acme), claims=(claim,))
+
+    def node_of(**evidence: Any) -> Classification:
+        return classify(memory(text), found, [candidate(rob, "Rob", same_agent=True, **evidence)])
+
+    assert (node_of().resolutions[0].node == "node Rob") is same
+    assert node_of(shared_neighbours=1).resolutions[0].node == "node Rob"
+    assert [one.node for one in node_of().doubts] == ["node Rob"] * (not same)
+
+
+def test_first_name_from_somewhere_is_another_person_too() -> None:
+    text = "Rita from Nordisk Film wants the reel"
+    rita, film = mention("Rita"), mention("Nordisk Film", "Organization", start=10)
+    known = candidate(rita, "Rita", same_agent=True)
+    (first, _) = classify(memory(text), Extraction(mentions=(rita, film)), [known]).resolutions
+    assert first.node != "node Rita"
+
+
+def test_whole_name_spelt_otherwise_joins_without_more_but_no_single_one() -> None:
+    jose = mention("José García")
+    assert joined(jose, candidate(jose, "Jose Garcia", name_score=0.9))
+    assert not joined(jose, candidate(jose, "Jose Garcia", name_score=0.9, contradicts=True))
+    wang = mention("王芳")
+    assert not joined(wang, candidate(wang, "Wang Fang", name_score=0.9))
 
 
 def test_same_name_twice_in_one_text_is_one_node() -> None:

@@ -23,9 +23,14 @@ from memory_plane.types import (
     Resolution,
     new_node_id,
 )
-from memory_plane.vocabulary.meanings import former
+from memory_plane.vocabulary.meanings import former, is_office
 from memory_plane_local.tables import words
 
+_PLACING = frozenset(
+    {"FAMILY_OF", "FOUNDER_OF", "LEADS", "LOCATED_IN", "MANAGES", "MEMBER_OF", "OWNS", "WORKING_ON", "WORKS_AT"}
+)
+"""Relations that say which one of that first name somebody is, beside offices."""
+_OF = re.compile(r"\s+(?:from|of|at)\s+(?:the\s+)?")
 _VAGUE = frozenset({"RELATED_TO", "ASSOCIATED_WITH", "CONNECTED_TO", "INVOLVES", "MENTIONS"})
 _RECENT = timedelta(days=30)
 _LATELY = timedelta(days=1)
@@ -54,11 +59,12 @@ def classify(
     resolutions: dict[Mention, Resolution] = {}
     doubts: list[Resolution] = []
     said: dict[tuple[str, str], Resolution] = {}
+    placed = _placed(memory.text, found)
     for mention in _mentions(found):
         key = (_plain(mention.text), mention.type)
         first = said.get(key)
         if first is None:
-            first, doubt = _resolve(memory, mention, offers.get(mention, ()), threshold)
+            first, doubt = _resolve(memory, mention, offers.get(mention, ()), threshold, key[0] in placed)
             said[key] = first
             doubts += [doubt] if doubt is not None else []
         resolutions[mention] = Resolution(mention=mention, node=first.node, probability=first.probability)
@@ -77,8 +83,20 @@ def _mentions(found: Extraction) -> Iterable[Mention]:
         yield claim.object
 
 
+def _placed(text: str, found: Extraction) -> frozenset[str]:
+    """The names of those of whom it is said where they belong: "Rob from Globex", unlike "Rob called"."""
+    starts = {one.start for one in found.mentions}
+    said = (
+        claim.subject
+        for claim in found.claims
+        if claim.polarity == "positive" and (claim.relation in _PLACING or is_office(claim.relation))
+    )
+    called = (one for one in found.mentions if (of := _OF.match(text, one.end)) and of.end() in starts)
+    return frozenset(_plain(one.text) for one in (*said, *called))
+
+
 def _resolve(
-    memory: Memory, mention: Mention, candidates: Sequence[Candidate], threshold: float
+    memory: Memory, mention: Mention, candidates: Sequence[Candidate], threshold: float, placed: bool
 ) -> tuple[Resolution, Resolution | None]:
     """Return what a mention is, and what it may be besides where that is in doubt."""
     new = Resolution(mention=mention, node=new_node_id(memory.id, mention), probability=1.0)
@@ -86,11 +104,13 @@ def _resolve(
         return new, None
     alone = sum(one.name_score > SLIP for one in candidates) == 1
     ranked = sorted(
-        ((_probability(memory, one, alone=alone), _last(one), one.node.id) for one in candidates), reverse=True
+        ((_probability(memory, one, alone=alone, placed=placed), _last(one), one.node.id) for one in candidates),
+        reverse=True,
     )
-    best, _, node = ranked[0]
+    best, last, node = ranked[0]
     if mention.type == "Person" and len(ranked) > 1 and best - ranked[1][0] < _RIVALS:
-        best *= 0.8
+        spoken_of = _is_lately(memory, last) and not _is_lately(memory, ranked[1][1])
+        best *= 1 if spoken_of else 0.8
     likeliest = Resolution(mention=mention, node=node, probability=round(best, 3))
     if best >= threshold:
         return likeliest, None
@@ -102,7 +122,7 @@ def _last(candidate: Candidate) -> datetime:
     return candidate.last_seen or EPOCH
 
 
-def _probability(memory: Memory, candidate: Candidate, *, alone: bool) -> float:
+def _probability(memory: Memory, candidate: Candidate, *, alone: bool, placed: bool) -> float:
     """The probability that mention and node are the same thing: 0 when type or digits forbid it."""
     mention, node = candidate.mention, candidate.node
     gate, exact = _type_gate(mention, node), candidate.name_score > 0.99
@@ -121,28 +141,30 @@ def _probability(memory: Memory, candidate: Candidate, *, alone: bool) -> float:
     if _writer(mention):
         return 0.97 if exact else 0.0
     if "Person" in (mention.type, node.type):
-        return gate * _person(memory, candidate, exact, evidence, alone=alone)
+        return gate * _person(memory, candidate, exact, evidence, alone=alone, placed=placed)
     if exact:
         return min(0.99, gate * (0.95 + 0.1 * evidence))
     return min(0.97, gate * (0.68 * candidate.name_score + 0.6 * evidence))
 
 
 def _slip(mention: Mention, node: Node, evidence: float) -> float:
-    """A letter off: a person is asked where more speaks for it, and never where both may be first names."""
+    """A letter off: a person is asked where more speaks for it, if only a second word of the name."""
     mine, theirs = mention.text.lower().split(), node.name.lower().split()
     names = words("first_names.txt") | words("first_names_ambiguous.txt")
-    if evidence < _WITNESS or set(mine) ^ set(theirs) <= names:
+    if len(mine) == 1 and (evidence < _WITNESS or {mine[0], theirs[0]} <= names):
         return 0.0
     shorter, longer = sorted((mine[0], theirs[0]), key=len)
-    if mention.type == "Person" and shorter != longer and longer.startswith(shorter[:-2]):
+    ends = shorter.endswith("a") != longer.endswith("a")
+    if mention.type == "Person" and ends and longer.startswith(shorter[:-2]):
         return 0.0  # Daniel and Daniela, Christian and Christina
-    return min(0.7, 0.3 + evidence)
+    return min(0.7, max(0.3 + evidence, _IN_DOUBT))
 
 
-def _person(memory: Memory, candidate: Candidate, exact: bool, evidence: float, *, alone: bool) -> float:
+def _person(memory: Memory, candidate: Candidate, exact: bool, evidence: float, *, alone: bool, placed: bool) -> float:
     """People are never joined by a single name alone: somebody they share, or the same agent, must speak for it.
 
-    `alone`: nobody else can be meant.
+    `alone`: nobody else can be meant. `placed`: the text says where the one that it means belongs, so that the agent
+    may well mean another one than before.
     """
     several = len(candidate.mention.text.split()) > 1
     witnesses = candidate.shared_neighbours + bool(candidate.agrees)
@@ -150,7 +172,10 @@ def _person(memory: Memory, candidate: Candidate, exact: bool, evidence: float, 
         return min(0.99, 0.9 + 0.15 * evidence)
     if candidate.contradicts and not _changes(memory, candidate):
         return min(0.6, 0.45 * candidate.name_score + evidence)
-    if not witnesses and not candidate.same_agent:
+    if candidate.name_score == _ALIKE and several and " " in candidate.node.name:
+        return min(0.97, 0.8 + 0.15 * evidence)
+    stranger = placed and not candidate.contradicts and _CHANGE.search(memory.text) is None
+    if not witnesses and (stranger or not candidate.same_agent):
         return min(0.6, 0.6 * candidate.name_score)
     if exact:
         return min(0.97, 0.58 + evidence)
@@ -163,7 +188,11 @@ def _person(memory: Memory, candidate: Candidate, exact: bool, evidence: float, 
 
 
 def _just_now(memory: Memory, candidate: Candidate) -> bool:
-    return candidate.last_seen is not None and abs(memory.created_at - candidate.last_seen) <= _LATELY
+    return _is_lately(memory, _last(candidate))
+
+
+def _is_lately(memory: Memory, at: datetime) -> bool:
+    return abs(memory.created_at - at) <= _LATELY
 
 
 def _changes(memory: Memory, candidate: Candidate) -> bool:
