@@ -108,3 +108,29 @@ def test_what_is_told_of_a_name_is_its_type(text: str, name: str, kind: str) -> 
 
 def test_who_is_named_between_commas_does_what_follows() -> None:
     assert said("Acme's CTO, Mia Stern, lives in Graz.") == {"Mia Stern CTO_OF Acme", "Mia Stern LOCATED_IN Graz"}
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Met Tom Bell (Initech, head of ops) today.", {"me KNOWS Tom Bell", "Tom Bell HEAD_OF_OPS_OF Initech"}),
+        (
+            "Attendees: Sofia Marin (Lumen), Bob Ek (Initech), Carla",
+            {"Sofia Marin WORKS_AT Lumen", "Bob Ek WORKS_AT Initech"},
+        ),
+        (
+            "| Who | Where |\n| Ana Bell | Initech | CTO |\n| Bob Ek | Acme | CFO |",
+            {"Ana Bell CTO_OF Initech", "Bob Ek CFO_OF Acme"},
+        ),
+        ("See you.\n\nCarla Holt\nHead of Data, Initech\nOslo", {"Carla Holt HEAD_OF_DATA_OF Initech"}),
+        ("Bob Krall · Product Lead · Wexel GmbH · Vienna", {"Bob Krall LEAD_OF Wexel GmbH"}),
+        ("Ana Bell / Initech / sales", {"Ana Bell WORKS_AT Initech"}),
+        ("- Bob: engineer, Cobalt", {"Bob WORKS_AT Cobalt", "Bob HAS_ROLE engineer"}),
+        ("Bob – Oslo – sales", set()),
+        ("Ana / Bob / Carla", set()),
+        ("Elizabeth (Liz) and Mona (Berlin)", set()),
+        ("Bob (Initech?) may come", set()),
+    ],
+)
+def test_a_line_without_a_verb_tells_who_works_where(text: str, claims: set[str]) -> None:
+    assert said(text) == claims

@@ -234,11 +234,17 @@ class _Builder:
         after = self.tokens[at + 1].low if at + 1 < len(self.tokens) else ""
         if after in common_nouns() and at + 1 not in self.names:
             return True
-        if self.tokens[at].low not in forms():
+        if self.tokens[at].low not in forms() or self._alone(at):
             return False
         if self.found and self.found[-1].kind == NAME and self.found[-1].end == at and at + 1 in self.names:
             return forms()[self.tokens[at].low][1] != {BASE}
         return not self._after_article() and after not in ("of", "at", ":", "for", "is", "was", "'s")
+
+    def _alone(self, at: int) -> bool:
+        """Whether a word fills a place between two marks: "Bob: engineer, Cobalt", "Bob · Product Lead · Cobalt"."""
+        begin = at - (at > 1 and self.tokens[at].shape == self.tokens[at - 1].shape == "cap")
+        ends = at + 1 == len(self.tokens) or self.tokens[at + 1].low in cues("beside")
+        return ends and begin > 0 and self.tokens[begin - 1].low in cues("beside")
 
     def _field(self, end: int, label: str) -> tuple[int, str]:
         """The field of a head, a director or a vice president: "head of data", "head of people ops"."""
@@ -259,7 +265,7 @@ class _Builder:
         return (
             (name is None or name.span[1] == at + 1)
             and low.isalpha()
-            and (low in ("engineering", "hr", "it", "ai", "ml") or is_common(low))
+            and (is_common(low) or low in words("fields.txt") or low in cues("department") or low == "it")
             and low not in words("function.txt")
         )
 

@@ -8,6 +8,7 @@ from datetime import UTC, tzinfo
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
 from memory_plane_local.agenda import Agenda
 from memory_plane_local.belongings import read_belonging
+from memory_plane_local.cards import Cards
 from memory_plane_local.changes import read_change
 from memory_plane_local.choices import read_choice
 from memory_plane_local.clauses import Clause, doubt
@@ -71,7 +72,7 @@ class _Text:
         self.discourse = Discourse(self.writer, self.letter.reader)
         self.speaker, self.heard = self.writer, 0
         self.reader = Reader(self.discourse, self.drafts, self._once)
-        self.agenda = Agenda(self.reader)
+        self.agenda, self.cards = Agenda(self.reader), Cards(self.reader)
 
     def tokens(self, text: str) -> Sequence[Token]:
         """Return the tokens of what is said, without the head of a letter."""
@@ -97,6 +98,7 @@ class _Text:
         tasked = listed is not None or task is not None
         for item in (task,) if tasked else read_assignments(self.reader, clause):
             self._item(item)
+        self.cards.read(clause)
         for at in range(len(clause.elements)):
             self._element(clause, at, tasked=tasked)
         self.reader.finish(clause)

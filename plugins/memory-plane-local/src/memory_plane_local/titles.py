@@ -43,7 +43,7 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
     begins = verb is not None and verb.low == "become"  # who became something is it since
     flags &= ~PAST_TENSE if begins else flags
     for holder in person:
-        _state(reader, clause, clause.elements[at], holder, place, flags, factor, begins=begins)
+        state(reader, clause, clause.elements[at], holder, place, flags, factor, begins=begins)
 
 
 def _holder_before(reader: Reader, clause: Clause, at: int) -> tuple[list[Name], int]:
@@ -190,7 +190,7 @@ def _verb_between(clause: Clause, begin: int, end: int) -> Element | None:
     return next((element for element in chunk if element.kind == VERB and element.low in ("be", "become")), None)
 
 
-def _state(
+def state(
     reader: Reader,
     clause: Clause,
     role: Element,
@@ -201,6 +201,7 @@ def _state(
     *,
     begins: bool,
 ) -> None:
+    """State that somebody holds a title, at a place where one is known; `begins`: since the verb says so."""
     polar = polarity(flags, state=True)
     times = reader.times(clause, role, polar, state=not begins, leaving=False)
     tokens = clause.sentence.tokens
