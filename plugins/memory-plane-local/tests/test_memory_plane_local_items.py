@@ -62,6 +62,9 @@ def items(text: str) -> list[Item]:
         ("Send invoice to ACME by 3/20", "me", None, "Send invoice to ACME"),
         ("Call mom tomorrow", "me", None, "Call mom"),
         ("ETA for the fix is Thursday", "me", None, "fix"),
+        ("I'll definitely send Kim the report.", "me", "Kim", "report"),
+        ("I have until the 20th to send Kim the report.", "me", "Kim", "report"),
+        ("@fern I'll push the fix by tonight", "me", None, "push the fix"),
         ("FYI the invoice for Hill Street is due on the 20th.", "me", None, "invoice for Hill Street"),
         ("thx, will send you the pics tonight", "me", None, "pics"),
         ("Got to renew insurance before the end of the month!", "me", None, "renew insurance"),
@@ -101,6 +104,7 @@ def test_promise_is_a_commitment(text: str, owner: str, to: str | None, thing: s
         "Ines is responsible for the sound.",
         "I'll take a nap.",
         "I'm giving a talk on Friday.",
+        "Tia will get the flowers on Friday.",
         "You promised me a draft by tonight!",
         "Zoe agreed that the quotes are too high.",
         "Zoe committed the fix to main.",
@@ -134,6 +138,15 @@ def test_commitment_is_a_mention_and_a_claim_too() -> None:
     memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=SUNDAY, origin="user")
     found = extract(memory)
     assert [(claim.relation, claim.object.type) for claim in found.claims] == [("COMMITTED_TO", "Commitment")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Rina, please book the hall by Friday.", "Rina please book the hall by Friday", "Rina: pls book it by Friday"],
+)
+def test_who_is_asked_by_name_has_it_by_the_day(text: str) -> None:
+    (item,) = items(text)
+    assert (item.kind, item.to, item.due_at and item.due_at.date().isoformat()) == ("handoff", "Rina", "2026-12-04")
 
 
 @pytest.mark.parametrize(

@@ -326,8 +326,9 @@ class DayReader(FigureReader):
         if before not in cues("day_in"):
             return None
         bare = before == "on" or (begin > at and self.low(begin + 1) != "of")
-        day = ordinal(begin, self.pieces) or (number(begin, self.pieces) if bare else None)
-        if day is None or not 0 < day.value < 32 or not self.closed(day.end) or self._is_time(day.end):
+        nth = ordinal(begin, self.pieces)
+        day = nth or (number(begin, self.pieces) if bare else None)
+        if day is None or not 0 < day.value < 32 or not self.closed(day.end) or (not nth and self._is_time(day.end)):
             return None
         return self._in_coming(day, None, self.today)
 

@@ -157,8 +157,9 @@ def past(clause: Clause, at: int, said: Sequence[str]) -> int:
             at += 1
         if word == "~":
             at += at < len(tokens) and tokens[at].low in cues("day_before")
-            day = next(find_days(tokens[at:], clause.written), None) if at < len(tokens) else None
-            if day is None or day.start != tokens[at].start:
+            start = tokens[at].start if at < len(tokens) else -1
+            day = next((day for day in find_days(tokens, clause.written) if day.start == start), None)
+            if day is None:
                 return -1
             at = next((place for place in range(at, len(tokens)) if tokens[place].start >= day.end), len(tokens))
         elif at < len(tokens) and tokens[at].low == word:

@@ -22,6 +22,7 @@ from memory_plane_local.tokens import Token
 
 _STRENGTH = {"promise": 0.93, "agree": 0.85, "commit": 0.92, "owe": 0.88, "pledge": 0.9}
 _SOMEBODY = ("Person", "Agent", "Organization")
+_PEOPLE = (("Person",), ("Agent",))
 _OTHERWISE = 0.82
 _VOW = 6
 """Elements before "I'd" in which somebody is told so."""
@@ -63,28 +64,39 @@ def read_promise(reader: Reader, clause: Clause, at: int) -> Item | None:
 
 def _undertaken(reader: Reader, clause: Clause, at: int) -> bool:
     """Whether "will" and "need to" oblige: said by the writer, or of a person who gives something or has a date."""
-    element = clause.elements[at]
-    if (element.low in cues("idle") and not _does(clause, at)) or element.passive or clause.flags:
+    element, tokens = clause.elements[at], clause.sentence.tokens
+    unsure = clause.flags or clause.onwards[element.begin] & HYPOTHETICAL
+    if (element.low in cues("idle") and not _does(clause, at)) or element.passive or unsure:
         return False
-    if clause.onwards[element.begin] & HYPOTHETICAL:
-        return False
-    said = {token.low for token in clause.sentence.tokens[element.begin : element.end]}
     subject = _subject(reader, clause, at)
-    mine = bool(subject) and subject[0] is reader.discourse.writer
-    rest = clause.sentence.tokens[element.end :]
+    if not subject:
+        return False
+    said = {token.low for token in tokens[element.begin : element.end]}
+    gives = element.low in words("giving.txt")
     if element.flags == FUTURE and said & {"will", "'ll"}:
-        named = at > 0 and clause.elements[at - 1].low not in ("they", "it") and bool(subject)
-        gives = element.low in words("giving.txt") or element.low == "have"
-        acts = named and element.low in words("deeds.txt") and subject[0].options[:1] in (("Person",), ("Agent",))
-        return mine or (named and gives) or (acts and due_date(rest, clause.written) is not None)
-    if (
-        element.form == "ing" and not element.bare and not element.flags and subject
-    ):  # "I'm sending Rob the deck tomorrow"
-        sends = element.low in cues("sending") or given(reader, clause, element.end - 1).to is not None
-        return sends and element.low in words("giving.txt") and due_date(rest, clause.written) is not None
+        return subject[0] is reader.discourse.writer or _gives(clause, at, subject[0])
+    if element.form == "ing" and not element.bare and not element.flags:  # "I'm sending Rob the deck tomorrow"
+        told = element.low in cues("sending") or given(reader, clause, element.end - 1).to is not None
+        return gives and told and _is_dated(clause, element)
     needed = said & {"need", "needs", "must"} or {"have", "to"} <= said or {"has", "to"} <= said
-    gives = element.low in words("giving.txt") and subject[:1] != [] and subject[0].options[:1] == ("Person",)
-    return bool(needed) and bool(subject) and (gives or due_date(rest, clause.written) is not None)
+    return bool(needed) and ((gives and subject[0].options[:1] == ("Person",)) or _is_dated(clause, element))
+
+
+def _is_dated(clause: Clause, verb: Element) -> bool:
+    """Whether a day is told behind a verb."""
+    return due_date(clause.sentence.tokens[verb.end :], clause.written) is not None
+
+
+def _gives(clause: Clause, at: int, somebody: Name) -> bool:
+    """Whether what somebody else will do is owed: something given, or a deed by a day."""
+    element, after = clause.elements[at], clause.sentence.tokens[clause.elements[at].end :][:1]
+    if at == 0 or clause.elements[at - 1].low in ("they", "it"):
+        return False
+    if element.low == "get":
+        return _is_given(clause, at) or [token.low for token in after] == ["back"]
+    if element.low in words("giving.txt") or element.low == "have":
+        return True
+    return element.low in words("deeds.txt") and somebody.options[:1] in _PEOPLE and _is_dated(clause, element)
 
 
 def _subject(reader: Reader, clause: Clause, at: int) -> list[Name]:
@@ -107,15 +119,20 @@ def _somebody(reader: Reader, clause: Clause, element: Element) -> Name:
 
 def _does(clause: Clause, at: int) -> bool:
     """Whether a verb of many meanings does something: "get Dana the lease", "take the deploy", "have it by Friday"."""
-    element, after = clause.elements[at], clause.elements[at + 1 : at + 3]
+    element = clause.elements[at]
     rest = clause.sentence.tokens[element.end :]
     if [token.low for token in rest[:2]] == ["back", "to"]:  # "get back to Lena"
         return True
     if (_is_definite(rest) or element.low == "have") and not cues("idle_thing") & {token.low for token in rest[1:3]}:
         day = due_date(rest, clause.written) if element.low == "have" else None
         return element.low in cues("definite") or day is not None
-    told = len(after) == 2 and after[0].kind in (NAME, PRONOUN) and after[1].kind in (NAME, NOUN)
-    return told and element.low == "get"
+    return element.low == "get" and _is_given(clause, at)
+
+
+def _is_given(clause: Clause, at: int) -> bool:
+    """Whether it is somebody who gets something: "get Dana the lease"."""
+    after = clause.elements[at + 1 : at + 3]
+    return len(after) == 2 and after[0].kind in (NAME, PRONOUN) and after[1].kind in (NAME, NOUN)
 
 
 def _is_definite(tokens: Sequence[Token]) -> bool:
@@ -254,7 +271,7 @@ def read_bond(reader: Reader, clause: Clause, at: int) -> Item | None:
         begin = past(clause, after, bond.words)
         if begin < 0 or begin >= len(tokens):
             continue
-        owners = [name for name in _named(reader, clause.elements[at]) if name.options[:1] in (("Person",), ("Agent",))]
+        owners = [name for name in _named(reader, clause.elements[at]) if name.options[:1] in _PEOPLE]
         if not owners:
             return None
         if bond.dated and due_date(tokens[after:], clause.written) is None:

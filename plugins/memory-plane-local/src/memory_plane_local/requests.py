@@ -14,6 +14,8 @@ from memory_plane_local.elements import MARK, NAME, PRONOUN, VERB, Element
 from memory_plane_local.guards import PAST_TENSE
 from memory_plane_local.tables import cues, rows
 
+_NAMED = 3
+"""Tokens that say no more than who is spoken to."""
 _REACH = 10
 """Words at the beginning of a sentence in which somebody is told that it is their turn."""
 
@@ -26,16 +28,20 @@ def read_request(clause: Clause, asked: bool) -> Item | None:
     if asked:
         due = due_date(tokens, clause.written)
         return Item(kind="question", owner=None, to=to, object=text + "?", due_at=due) if _requests(clause) else None
-    receiver = _handed(clause)
-    if receiver is None and to and len(tokens) > 3 and (tokens[0].low == "@" or _asked(clause)):
-        receiver = to
-    return Item(kind="handoff", owner=None, to=receiver, object=text) if receiver else None
+    if receiver := _handed(clause):
+        return Item(kind="handoff", owner=None, to=receiver, object=text)
+    if to is None or len(tokens) <= _NAMED or not _asked(clause):
+        return None
+    return Item(kind="handoff", owner=None, to=to, object=text, due_at=due_date(tokens, clause.written))
 
 
 def _asked(clause: Clause) -> bool:
-    """Whether somebody spoken to is asked for something right away: "Codex, please fix the test"."""
-    behind = clause.elements[1].end
-    return clause.sentence.tokens[behind].low == "please" if behind < len(clause.sentence.tokens) else False
+    """Whether somebody spoken to is asked for something: "@codex fix the test", "Codex, please fix the test"."""
+    tokens, elements = clause.sentence.tokens, clause.elements
+    if tokens[0].low == "@":
+        return all(element.low not in ("me", "us") for element in elements[2:3])  # "@codex I'll fix it" asks nobody
+    behind = elements[len(elements) > 1 and elements[1].kind == MARK].end
+    return behind < len(tokens) and tokens[behind].low in cues("light")
 
 
 def _requests(clause: Clause) -> bool:
@@ -59,10 +65,16 @@ def _vocative(clause: Clause) -> str | None:
     elements = clause.elements
     if len(elements) > 1 and elements[0].low == "@" and clause.sentence.tokens[0].low == "@":
         return clause.sentence.tokens[elements[1].begin].text if elements[1].kind != NAME else elements[1].names[0].text
-    if len(elements) > 2 and elements[0].kind == NAME and elements[1].low in (",", ":"):
+    if len(elements) > 2 and elements[0].kind == NAME and (elements[1].low in (",", ":") or _is_asked(clause)):
         name = elements[0].names[0]
         return name.text if name.options[:1] in (("Person",), ("Agent",)) else None
     return None
+
+
+def _is_asked(clause: Clause) -> bool:
+    """Whether "please" follows right behind the name of somebody: "Rina please book the hall"."""
+    behind = clause.sentence.tokens[clause.elements[0].end :]
+    return bool(behind) and behind[0].low in cues("light")
 
 
 def _handed(clause: Clause) -> str | None:

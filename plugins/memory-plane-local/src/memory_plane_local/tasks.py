@@ -76,7 +76,7 @@ def read_assignments(reader: Reader, clause: Clause) -> Iterator[Item]:
         else:
             by = any(token.low in cues("day_due") for token in tokens[end : end + 1])
             said = due is not None and (_is_deed(clause, begin) or (by and begin < end <= begin + _NOUN))
-        if not said:
+        if not said or tokens[begin].low in cues("light"):  # "Tia: pls …" asks her
             continue
         if owners := [name for name in element.names if name.options[:1] in (("Person",), ("Agent",))]:
             clause.onwards[begin:] = [bits | HYPOTHETICAL for bits in clause.onwards[begin:]]
