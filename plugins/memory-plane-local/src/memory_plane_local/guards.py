@@ -67,8 +67,11 @@ def _guarded(tokens: Sequence[Token], scope: str) -> list[int]:
     for at, token in enumerate(tokens):
         if token.low not in guards:
             continue
+        following = tokens[at + 1].low if at + 1 < len(tokens) else ""
         for rest, bit in guards[token.low]:
-            if not rest or tuple(after.low for after in tokens[at + 1 : at + 1 + len(rest)]) == rest:
+            if rest and rest[0] != following:
+                continue
+            if len(rest) < 2 or tuple(after.low for after in tokens[at + 1 : at + 1 + len(rest)]) == rest:
                 flags[at] |= bit
     return flags
 

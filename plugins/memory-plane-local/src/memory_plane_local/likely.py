@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import permutations
 
 from memory_plane_local import scorer
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import Draft, fit, settle
 from memory_plane_local.elements import NAME
+from memory_plane_local.name import Name
 from memory_plane_local.relation_features import spots
 from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues
@@ -33,15 +34,25 @@ def read_likely(reader: Reader, clause: Clause) -> None:
     if not ("Organization" in types or {"Place", "Concept"} <= types):
         return
     told = {frozenset((id(draft.subject), id(draft.object))) for draft in reader.drafts.found.values()}
-    if all(frozenset(pair) in told for pair in combinations(map(id, owners.values()), 2)):
+    asked = {
+        (begin, end)
+        for (begin, one), (end, other) in permutations(owners.items(), 2)
+        if frozenset((id(one), id(other))) not in told and _can_be(one, other)
+    }
+    if not asked:
         return
     found = spots(tokens, list(owners.values()))
-    for said in scorer.score([token.low for token in tokens], found, _LEAST):
-        one, other = owners.get(said.subject.begin), owners.get(said.object.begin)
-        if one is None or other is None or said.relation not in _CLAIMS or frozenset((id(one), id(other))) in told:
+    for said in scorer.score([token.low for token in tokens], found, _LEAST, asked):
+        one, other = owners[said.subject.begin], owners[said.object.begin]
+        if said.relation not in _CLAIMS:
             continue
         relation, kind, target = _CLAIMS[said.relation]
         if fit(one, (kind,)) and fit(other, (target,)):
             settle(one, kind)
             settle(other, target)
             reader.drafts.add(Draft(one, relation, other, "positive", *clause.span(), round(said.probability, 3)))
+
+
+def _can_be(one: Name, other: Name) -> bool:
+    """Whether any of the relations can be between two names, by their types."""
+    return any(fit(one, (kind,)) and fit(other, (target,)) for _, kind, target in _CLAIMS.values())

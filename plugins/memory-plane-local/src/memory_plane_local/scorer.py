@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from array import array
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
@@ -67,15 +67,23 @@ def bucket(feature: str) -> int:
     return zlib.crc32(feature.encode()) % BUCKETS
 
 
-def score(lows: Sequence[str], spots: Sequence[Spot], least: float = LIKELY) -> list[Scored]:
-    """Return the relations of a sentence that are at least so probable, the likeliest first."""
-    return list(rivals(judged(lows, spots), least))
+def score(
+    lows: Sequence[str], spots: Sequence[Spot], least: float = LIKELY, asked: Container[tuple[int, int]] | None = None
+) -> list[Scored]:
+    """Return the relations of a sentence that are at least so probable, the likeliest first.
+
+    `asked`: the first tokens of subject and object of the pairs to judge, by default all.
+    """
+    return list(rivals(judged(lows, spots, asked), least))
 
 
-def judged(lows: Sequence[str], spots: Sequence[Spot]) -> Iterator[Scored]:
+def judged(
+    lows: Sequence[str], spots: Sequence[Spot], asked: Container[tuple[int, int]] | None = None
+) -> Iterator[Scored]:
     """Yield how probable each relation of each pair is."""
     for one, other in pairs(spots):
-        yield from _judge(lows, spots, one, other)
+        if asked is None or (one.begin, other.begin) in asked:
+            yield from _judge(lows, spots, one, other)
 
 
 def rivals(found: Iterable[Claimed], least: float) -> Iterator[Claimed]:
