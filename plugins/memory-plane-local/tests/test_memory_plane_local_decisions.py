@@ -343,3 +343,13 @@ def test_words_that_mean_the_same_as_an_interest_count_too(interest: str, text: 
     answer = LocalPlugin().route(memory(text), (), (AgentContext(id="grok", interests=(interest,)),))
     assert answer is not None
     assert [one.reason for one in answer.attention] == ([] if reason is None else [reason])
+
+
+def test_word_that_means_an_interest_of_several_words_is_not_enough_by_itself() -> None:
+    texts = {"market research": "Clara studies medicine.", "research": "Clara studies medicine."}
+    scores = {}
+    for interest, text in texts.items():
+        answer = LocalPlugin().route(memory(text), (), (AgentContext(id="grok", interests=(interest,)),))
+        assert answer is not None
+        scores[interest] = answer.attention[0].score
+    assert scores["market research"] < 0.5 <= scores["research"]

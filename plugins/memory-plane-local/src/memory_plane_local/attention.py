@@ -16,7 +16,8 @@ Reason = tuple[float, str]
 Means = Callable[[str], Meaning | None]
 """What a phrase means, as far as that is known."""
 
-_RARE, _COMMON, _ALIKE, _PART = 0.8, 0.55, 0.55, 0.25
+_RARE, _COMMON, _ALIKE, _NEARLY, _PART = 0.8, 0.55, 0.55, 0.45, 0.25
+"""What an interest counts: said whole, in a common word, meant by a word, one of several words meant so, said in part."""
 _NEAR = (0.6, 0.52, 0.25)
 """What a node counts that an agent's focus or open item names, and one that is one or two links away."""
 _FOCUS, _WRITTEN, _ADDRESSED = 0.6, 0.3, 0.85
@@ -94,7 +95,7 @@ def _interest(interest: str, said: _Said) -> Reason | None:
         rare = len(wanted) > 1 or not is_common(interest.lower())
         return (_RARE if rare else _COMMON, f"interest: {interest}")
     if word := said.alike(interest):
-        return (_ALIKE, f"interest: {interest} ({word})")
+        return (_ALIKE if len(wanted) == 1 else _NEARLY, f"interest: {interest} ({word})")
     return (_PART * hits / len(wanted), f"interest: {interest}") if hits else None
 
 
