@@ -17,10 +17,13 @@ from memory_plane_local.dates import due_date
 from memory_plane_local.deadlines import read_deadline
 from memory_plane_local.drafts import Draft, Drafts
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, elements
+from memory_plane_local.foreign import find_told, state
+from memory_plane_local.foreign_names import find_foreign
 from memory_plane_local.frames import read_frames
 from memory_plane_local.guards import QUESTION, clause_flags, onward_flags
 from memory_plane_local.hold_ups import read_hold_up
 from memory_plane_local.items import read_bond, read_promise
+from memory_plane_local.languages import Language, language_of
 from memory_plane_local.letters import introduced, read_letter
 from memory_plane_local.likely import read_likely
 from memory_plane_local.lists import joined
@@ -81,6 +84,9 @@ class _Text:
 
     def read(self, sentence: Sentence) -> None:
         """Read one sentence: names, elements, then claims and items from left to right."""
+        if language := language_of(sentence):
+            self._foreign(sentence, language)
+            return
         names = guess(sentence, find_names(sentence, self.gazetteer))
         found, tokens = joined(elements(sentence, names)), sentence.tokens
         clause = Clause(sentence, found, clause_flags(tokens), onward_flags(tokens), self.written, doubt(tokens))
@@ -106,6 +112,21 @@ class _Text:
         read_likely(self.reader, clause)
         if clause.elements and listed is None:
             self._item(read_request(clause, sentence.question))
+        if clause.main:
+            self.discourse.subject = tuple(clause.main)
+
+    def _foreign(self, sentence: Sentence, language: Language) -> None:
+        """Read a sentence in another language: its names, what phrases say of them, and tasks in a list."""
+        names = find_foreign(sentence, language, self.gazetteer)
+        told = find_told(language, sentence, names, self.gazetteer)
+        clause = Clause(sentence, joined(elements(sentence, names)), 0, [0] * (len(sentence.tokens) + 1), self.written)
+        for name in names:
+            self._once(name)
+        for element in clause.elements:
+            element.names = [self._once(name) for name in element.names]
+        if listed := self.agenda.read(clause):
+            self._item(listed.item)
+        state(self.reader, clause, language, told)
         if clause.main:
             self.discourse.subject = tuple(clause.main)
 

@@ -1,0 +1,256 @@
+"""Names in other languages: by capitals where there are any, else by all words that are none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+
+from memory_plane_local.languages import CASELESS, KINDS, Language, tells, word_letters
+from memory_plane_local.lexicon import known_names
+from memory_plane_local.name import Name, legal_end, name_at
+from memory_plane_local.name_lists import listed
+from memory_plane_local.name_types import type_options
+from memory_plane_local.sentences import Sentence
+from memory_plane_local.tables import rows, words
+from memory_plane_local.tokens import Token
+
+_INSIDE = frozenset(
+    {
+        "de",
+        "da",
+        "do",
+        "dos",
+        "das",
+        "di",
+        "del",
+        "della",
+        "van",
+        "von",
+        "der",
+        "den",
+        "ten",
+        "ter",
+        "zu",
+        "la",
+        "le",
+        "du",
+        "af",
+    }
+)
+_ELIDED = re.compile(r"\w{1,5}['’](?=[^\W\d_])")
+_IN_CASE = re.compile(r"['’](?:[dt][ae]n?|y?[aeıiuü])$")
+_TITLED, _KIN, _SURE = 0.9, 0.8, 0.85
+_BEFORE, _AFTER = 2, 1
+_HAN = "[\u4e00-\u9fff々]"
+_KANA = "[\u3041-\u3096]"
+
+
+def find_foreign(sentence: Sentence, language: Language, gazetteer: Mapping[str, str]) -> list[Name]:
+    """Return the names of a sentence in order; what may be an ordinary word is weak, so that only claims keep it."""
+    if language.solid:
+        return _placed(sentence, _solid(sentence, language, gazetteer))
+    if language.code in CASELESS:
+        return _placed(sentence, _caseless(sentence, language, gazetteer))
+    found, at = [], 0
+    while at < len(sentence.tokens):
+        name = _cased(sentence, language, at, gazetteer)
+        at = at + 1 if name is None else name.span[1]
+        found += [] if name is None else [name]
+    return found
+
+
+def _cased(sentence: Sentence, language: Language, at: int, gazetteer: Mapping[str, str]) -> Name | None:
+    """A run of capitalised words, without what is put before or behind with an apostrophe."""
+    tokens = sentence.tokens
+    token = tokens[at]
+    if token.shape not in ("cap", "mix") or "@" in token.text or _plain(language, tokens, at):
+        return None
+    if "'" not in token.text and "’" not in token.text and (known := listed(sentence, at, gazetteer)):
+        _told_by_neighbours(known, language, tokens)
+        return known
+    end = at + 1
+    while end < len(tokens) and (step := _goes_on(language, tokens, end)):
+        end += step
+    if language.code == "tr" and end > at + 1 and _turkish_object(language, tokens, end):
+        end -= 1
+    end = legal_end(tokens, end)
+    name = name_at(sentence, at, end, *type_options(tokens, at, end, [one.low for one in tokens[at:end]]))
+    if name.strength < _SURE and not legal_end(tokens, end) > end:
+        name.options = ()
+    _cut(name, language, token)
+    _told_by_neighbours(name, language, tokens)
+    listed_alone = _listed(name.text, gazetteer) if not name.options else ()
+    name.options = name.options or listed_alone
+    name.soft = name.options == ("Person",) and name.strength < _TITLED
+    name.weak = not name.options and end == at + 1 and (at == 0 or (language.code == "de" and token.shape == "cap"))
+    return name if name.text else None
+
+
+def _plain(language: Language, tokens: Sequence[Token], at: int) -> bool:
+    low = tokens[at].low
+    if low in language.plain or low in words("calendar.txt") or language.spoken.fullmatch(low):
+        return True
+    first = at == 0 or tokens[at - 1].shape == "mark"
+    return first and tells(low, language.code)
+
+
+def _goes_on(language: Language, tokens: Sequence[Token], at: int) -> int:
+    """How many more words belong to a name."""
+    token = tokens[at]
+    if "'" in tokens[at - 1].text and language.code == "tr":
+        return 0
+    if token.shape in ("cap", "mix") and not _plain(language, tokens, at) and not _ELIDED.match(token.text):
+        return 1
+    after = at + 1
+    while after < len(tokens) and tokens[after].low in _INSIDE and after < at + 2:
+        after += 1
+    small = token.low in _INSIDE and token.shape == "low" and after < len(tokens)
+    return after + 1 - at if small and tokens[after].shape == "cap" and tokens[after].low not in known_names() else 0
+
+
+def _turkish_object(language: Language, tokens: Sequence[Token], end: int) -> bool:
+    """Whether the last word of a run is no part of its subject: Ayşe Trendyol'da, Emre Pusula projesini."""
+    after = tokens[end].low if end < len(tokens) else ""
+    return bool(_IN_CASE.search(tokens[end - 1].low)) or any(language.find(kind).fullmatch(after) for kind in KINDS)
+
+
+def _cut(name: Name, language: Language, token: Token) -> None:
+    """Take off d' and dell' before, and the endings that Turkish puts behind an apostrophe."""
+    if language.code == "tr":
+        length = min((at for at in (name.text.find("'"), name.text.find("’")) if at > 0), default=len(name.text))
+        name.text, name.end = name.text[:length], name.start + length
+    elif language.code in ("fr", "it", "pt") and token.shape == "mix" and (elided := _ELIDED.match(name.text)):
+        name.text, name.start = name.text[elided.end() :], name.start + elided.end()
+
+
+def _told_by_neighbours(name: Name, language: Language, tokens: Sequence[Token]) -> None:
+    """The type by a title, or by a noun beside: Frau Lindner, das Projekt Adler, Pusula projesi."""
+    before = [token.low for token in tokens[: name.span[0]] if token.text not in "«»„“”\"'."][-_BEFORE:]
+    after = tokens[name.span[1]].low if name.span[1] < len(tokens) and tokens[name.span[1]].shape == "low" else ""
+    if before[-1:] and language.find("title").fullmatch(before[-1]):
+        name.options, name.strength = ("Person",), _TITLED
+    for kind in KINDS:
+        noun = language.find(kind)
+        if (
+            (before and noun.fullmatch(before[-1]))
+            or noun.fullmatch(" ".join(before))
+            or (after and language.code == "tr" and noun.fullmatch(after))
+        ):
+            name.options, name.strength = (kind,), _TITLED
+
+
+def _listed(text: str, gazetteer: Mapping[str, str]) -> tuple[str, ...]:
+    kind = next((one.type for one in known_names().get(text.lower(), ()) if not one.rest), None) or gazetteer.get(
+        text.lower()
+    )
+    return (kind,) if kind and kind != "Concept" else ()
+
+
+def _caseless(sentence: Sentence, language: Language, gazetteer: Mapping[str, str]) -> Iterator[Name]:
+    """All words but those of the language, less what is put behind them; in Hindi those of one run belong together."""
+    begin, end = sentence.tokens[0].start, sentence.tokens[-1].end
+    particles = tuple(sorted(language.listed("part"), key=len, reverse=True))
+    held: Name | None = None
+    for found in re.compile(rf"{word_letters(language.code)}+").finditer(sentence.text, begin, end):
+        word = found.group()
+        bare = next((word[: -len(one)] for one in particles if word.endswith(one) and len(word) > len(one) + 1), word)
+        plain = word.lower() in language.plain or _none(language, bare) or word[0].isdigit()
+        if held is not None and not plain and _one_name(sentence, language, held, found.start(), word):
+            held.text, held.end = sentence.text[held.start : found.start() + len(bare)], found.start() + len(bare)
+            continue
+        if held is not None:
+            yield held
+        held = None
+        if not plain:
+            held = Name(
+                bare, found.start(), found.start() + len(bare), *_kind(language, sentence, bare, found.end(), gazetteer)
+            )
+            held.weak = not held.options or held.strength == _KIN
+    if held is not None:
+        yield held
+
+
+def _none(language: Language, word: str) -> bool:
+    if language.code == "ar" and len(word) > 3 and word[0] == "و" and _none(language, word[1:]):
+        return True
+    return word.lower() in language.plain or bool(language.spoken.fullmatch(word))
+
+
+def _one_name(sentence: Sentence, language: Language, name: Name, start: int, word: str) -> bool:
+    """Whether a word goes on with the name before it."""
+    if sentence.text[name.end : start].strip() or language.code == "ko":
+        return False
+    kin = language.listed("kin")
+    if language.code == "ar" or word in kin:
+        return True
+    return not name.options and name.text.split()[-1] not in kin and name.start > sentence.tokens[0].start
+
+
+def _kind(
+    language: Language, sentence: Sentence, word: str, end: int, gazetteer: Mapping[str, str]
+) -> tuple[tuple[str, ...], float]:
+    """The type of a word and how sure it is: by the lists, a family name, a title or noun behind it."""
+    if options := _listed(word, gazetteer):
+        return options, _TITLED
+    after = sentence.text[end : sentence.tokens[-1].end].lstrip('」』”"》 ')
+    if any(after.startswith(title) for title in language.listed("title")) and language.code != "ar":
+        return ("Person",), _TITLED
+    for kind in KINDS:
+        if any(re.match(noun, after) for noun in language.listed(kind)) and language.code != "ar":
+            return (kind,), _TITLED
+    if word.lower() in words("first_names.txt"):
+        return ("Person",), _TITLED
+    surname = language.code == "ko" and len(word) == 3 and word[0] in language.listed("kin")
+    return (("Person",), _KIN) if surname else ((), 0.7)
+
+
+def _solid(sentence: Sentence, language: Language, gazetteer: Mapping[str, str]) -> Iterator[Name]:
+    """What stands between the words of Chinese or Japanese that are no names."""
+    begin, end = sentence.tokens[0].start, sentence.tokens[-1].end
+    for found in _cutter(language).finditer(sentence.text, begin, end):
+        if found.lastgroup is None:
+            continue
+        word = found.group()
+        options, strength = _kind(language, sentence, word, found.end(), gazetteer)
+        if found.lastgroup == "person":
+            options, strength = options or ("Person",), _KIN
+        if not word.isdigit() and (len(word) > 1 or options):
+            yield Name(word, found.start(), found.end(), options, strength, weak=not options or strength == _KIN)
+
+
+@cache
+def _cutter(language: Language) -> re.Pattern[str]:
+    """What finds, from left to right, names that are listed, people, words that are no names, and other names."""
+    known = _either(name for name in known_names() if re.fullmatch("[\u3041-\u9fff]+", name))
+    phrases = " ".join(row[3] for row in rows("foreign.tsv") if row[0] == language.code)
+    titles = " ".join(title.pattern for title, _ in language.roles)
+    plain = {*language.plain, *re.findall(f"{_HAN}+", phrases), *re.findall(f"{_HAN}+", titles)}
+    if language.code == "ja":
+        # One ideograph is a word of its own before kana alone: 働いて, but not that of 労働.
+        cut = _either(word if len(word) > 1 else f"{word}(?={_KANA}|$)" for word in plain)
+        lead, kinds = "(?<=[はがのをで、「])", "(?=プロジェクト|チーム)"
+        kana = f"{lead}{_KANA}{{2,8}}{kinds}"
+        first = f"(?P<kana>{kana})|(?P<known>{known})|(?:(?!{kana}){_KANA})+"
+        letters = "[\u30a1-\u30fa\u30fc\u4e00-\u9fff々]"
+    else:
+        cut = _either(plain)
+        lead = r"(?:(?<=[，。、；：和与跟及\s])|^|(?<=昨天)|(?<=今天)|(?<=现在)|(?<=师)|(?<=经理)|(?<=总监))"
+        person = rf"{lead}(?:{_either(language.listed('kin'))}){_HAN}{{1,2}}?(?={cut}|[，、。]|$)"
+        first = f"(?P<known>{known})|(?P<person>{person})"
+        letters = _HAN
+    latin = r"[A-Za-zÀ-ž][\w.+#'-]*?(?:(?=[^\w.+#'-])|$|(?=[\u3000-\u9fff]))"
+    return re.compile(rf"{first}|C[ETFO]O|{cut}|(?P<latin>{latin})|(?P<name>(?:(?!{cut}){letters})+)")
+
+
+def _either(options: Iterable[str]) -> str:
+    return f"(?:{'|'.join(sorted(filter(None, options), key=len, reverse=True))})"
+
+
+def _placed(sentence: Sentence, names: Iterator[Name]) -> list[Name]:
+    """Tell names which tokens they stand in."""
+    found = list(names)
+    for name in found:
+        inside = [at for at, token in enumerate(sentence.tokens) if token.start < name.end and token.end > name.start]
+        name.span = (inside[0], inside[-1] + 1) if inside else (0, 0)
+    return found

@@ -1,0 +1,150 @@
+"""Sentences in other languages: who and what is named, what is said, and what is denied, over, asked or supposed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory_plane.types import Extraction, Memory
+from memory_plane_local.cases import nominative
+from memory_plane_local.extraction import extract
+from memory_plane_local.languages import language_of
+from memory_plane_local.sentences import sentences
+from memory_plane_local.tokens import tokenize
+
+
+def read(text: str, known: tuple[str, ...] = ()) -> Extraction:
+    written = datetime(2026, 11, 29, 12, tzinfo=UTC)
+    memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=written, origin="user")
+    return extract(memory, known)
+
+
+def said(text: str, polarity: str = "positive") -> set[str]:
+    claims = (claim for claim in read(text).claims if claim.polarity == polarity)
+    return {f"{claim.subject.text} {claim.relation} {claim.object.text}" for claim in claims}
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Marta vive en Valencia y trabaja para Mercadona.", "Marta LOCATED_IN Valencia; Marta WORKS_AT Mercadona"),
+        ("Pilar está casada con Andrés.", "Pilar FAMILY_OF Andrés"),
+        (
+            "Sabine Krüger leitet das Projekt Adler bei der Hoffmann AG in Stuttgart.",
+            "Sabine Krüger LEADS Adler; Sabine Krüger WORKS_AT Hoffmann AG; Hoffmann AG LOCATED_IN Stuttgart",
+        ),
+        ("Anna, die bei Siemens arbeitet, hat Lumora gegründet.", "Anna WORKS_AT Siemens; Anna FOUNDER_OF Lumora"),
+        ("Seit 2021 arbeitet Jonas bei Zalando.", "Jonas WORKS_AT Zalando"),
+        ("Camille travaille chez Doctolib et habite à Lyon.", "Camille WORKS_AT Doctolib; Camille LOCATED_IN Lyon"),
+        ("Le projet Mistral est dirigé par Inès Moreau.", "Inès Moreau LEADS Mistral"),
+        ("Giulia lavora per Ferrari e sta imparando Rust.", "Giulia WORKS_AT Ferrari; Giulia LEARNING Rust"),
+        ("Beatriz deixou a Nubank e lidera a Aurora.", "Beatriz PREVIOUSLY_WORKED_AT Nubank; Beatriz LEADS Aurora"),
+        ("Sanne werkt bij Philips en leert Python.", "Sanne WORKS_AT Philips; Sanne LEARNING Python"),
+        ("Kasia pracuje w Allegro i mieszka w Krakowie.", "Kasia WORKS_AT Allegro; Kasia LOCATED_IN Kraków"),
+        ("Игорь работает в Газпроме и живёт в Москве.", "Игорь WORKS_AT Газпром; Игорь LOCATED_IN Москва"),
+        ("Дмитрий Соколов руководит проектом «Байкал».", "Дмитрий Соколов LEADS Байкал"),
+        ("Оксана працює в Приватбанку та живе у Львові.", "Оксана WORKS_AT Приватбанк; Оксана LOCATED_IN Львів"),
+        ("Ayşe Trendyol'da çalışıyor, İzmir'de yaşıyor.", "Ayşe WORKS_AT Trendyol; Ayşe LOCATED_IN İzmir"),
+        ("Elin är vd för Nordvik och bor i Malmö.", "Elin CEO_OF Nordvik; Elin LOCATED_IN Malmö"),
+        ("佐藤さんは楽天で働いていて、京都に住んでいます。", "佐藤 WORKS_AT 楽天; 佐藤 LOCATED_IN 京都"),
+        ("山本さんはさくらプロジェクトを担当しています。", "山本 LEADS さくら"),
+        ("王芳在腾讯工作，负责星河项目。", "王芳 WORKS_AT 腾讯; 王芳 LEADS 星河"),
+        ("刘洋是小米的首席技术官。", "刘洋 CTO_OF 小米"),
+        ("김민수는 삼성에서 일한다.", "김민수 WORKS_AT 삼성"),
+        ("박지영 씨는 은하 프로젝트를 이끌고 있다.", "박지영 LEADS 은하"),
+        ("राहुल इन्फोसिस में काम करता है और पुणे में रहता है।", "राहुल WORKS_AT इन्फोसिस; राहुल LOCATED_IN पुणे"),
+        ("يعمل أحمد في شركة أرامكو ويعيش في الرياض.", "أحمد WORKS_AT أرامكو; أحمد LOCATED_IN الرياض"),
+        ("Lan làm việc tại Viettel và đang học Rust.", "Lan WORKS_AT Viettel; Lan LEARNING Rust"),
+    ],
+)
+def test_phrases_of_other_languages_are_read(text: str, claims: str) -> None:
+    assert said(text) == set(claims.split("; "))
+
+
+@pytest.mark.parametrize(
+    ("text", "polarity"),
+    [
+        ("Diego no trabaja en Glovo.", "negative"),
+        ("Diego ya no trabaja en Glovo.", "past"),
+        ("Antes Diego trabajaba en Glovo.", "past"),
+        ("¿Trabaja Diego en Glovo?", "question"),
+        ("Si todo va bien, Diego trabaja en Glovo.", "hypothetical"),
+        ("Diego arbeitet nicht bei Glovo.", "negative"),
+        ("Diego arbeitet nicht mehr bei Glovo.", "past"),
+        ("Diego ne travaille plus chez Glovo.", "past"),
+        ("Diego não trabalha na Glovo.", "negative"),
+        ("Diego werkt niet meer bij Glovo.", "past"),
+        ("Ольга больше не работает в Авито.", "past"),
+        ("Mehmet artık Getir'de çalışmıyor.", "past"),
+        ("高橋さんはトヨタで働いていません。", "negative"),
+        ("陈伟不再在百度工作。", "past"),
+        ("민수는 더 이상 네이버에서 일하지 않는다.", "past"),
+    ],
+)
+def test_what_is_denied_over_asked_or_supposed_is_not_so(text: str, polarity: str) -> None:
+    assert {claim.polarity for claim in read(text).claims} == {polarity}
+
+
+def test_a_denial_reaches_no_further_than_its_clause() -> None:
+    text = "A Mariana não trabalha na Galp, ela trabalha na EDP."
+    assert said(text) == {"Mariana WORKS_AT EDP"}
+    assert said(text, "negative") == {"Mariana WORKS_AT Galp"}
+
+
+def test_the_next_sentence_goes_on_with_whom_the_first_was_about() -> None:
+    assert "Marta LOCATED_IN Valencia" in said("Marta trabaja en Mercadona. Vive en Valencia.")
+    assert "Игорь LOCATED_IN Москва" in said("Игорь работает в Газпроме. Он живёт в Москве.")
+
+
+def test_titles_articles_and_nouns_are_no_part_of_a_name() -> None:
+    texts = (
+        "Frau Lindner leitet die Firma Solaris.",
+        "Gestern hat Herr Baumann angerufen.",
+        "鈴木さんは去年メルカリを辞めました。",
+    )
+    names = {mention.text for text in texts for mention in read(text).mentions}
+    assert names == {"Lindner", "Solaris", "Baumann", "鈴木", "メルカリ"}
+
+
+def test_mentions_are_what_stands_in_the_text_or_implied() -> None:
+    text = "Игорь работает в Газпроме и живёт в Москве. Ayşe İstanbul'da yaşıyor. L'équipe d'Airbus utilise Kafka."
+    for mention in read(text).mentions:
+        assert mention.start == mention.end or text[mention.start : mention.end] == mention.text
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "case", "found"),
+    [
+        ("ru", "Яндексе", "loc", "Яндекс"),
+        ("ru", "Самаре", "loc", "Самара"),
+        ("ru", "Ромашке", "loc", "Ромашка"),
+        ("ru", "Германии", "loc", "Германия"),
+        ("ru", "Авито", "loc", "Авито"),
+        ("ru", "Анне Морозовой", "dat", "Анна Морозова"),
+        ("uk", "Києві", "loc", "Київ"),
+        ("pl", "Orlenie", "loc", "Orlen"),
+        ("pl", "Allegro", "loc", "Allegro"),
+    ],
+)
+def test_names_are_put_into_the_nominative(language: str, name: str, case: str, found: str) -> None:
+    assert nominative(language, name, case, frozenset()) == found
+
+
+def test_a_known_spelling_beats_the_rules() -> None:
+    assert nominative("ru", "Заре", "loc", frozenset({"заря"})) == "Заря"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Maria de la Cruz works at Banco de Chile.",
+        "Ольга lives in Москва.",
+        "Introduced Mei-Ling to our florist Gustavo over email",
+        "Met Jan van der Berg, the chef at El Puerto.",
+        "任天堂",
+        "ship it asap, danke",
+    ],
+)
+def test_english_with_foreign_names_is_read_as_english(text: str) -> None:
+    assert all(language_of(sentence) is None for sentence in sentences(text, tokenize(text)))
