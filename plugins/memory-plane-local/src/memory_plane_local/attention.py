@@ -17,7 +17,7 @@ Means = Callable[[str], Meaning | None]
 """What a phrase means, as far as that is known."""
 
 _RARE, _COMMON, _ALIKE, _NEARLY, _PART = 0.8, 0.55, 0.55, 0.45, 0.25
-"""What an interest counts: said whole, in a common word, meant by a word, one of several words meant so, said in part."""
+"""What an interest counts: said whole, in a common word, meant by a word, the same of several words, said in part."""
 _NEAR = (0.6, 0.52, 0.25)
 """What a node counts that an agent's focus or open item names, and one that is one or two links away."""
 _FOCUS, _WRITTEN, _ADDRESSED = 0.6, 0.3, 0.85
