@@ -62,6 +62,9 @@ def items(text: str) -> list[Item]:
         ("Send invoice to ACME by 3/20", "me", None, "Send invoice to ACME"),
         ("Call mom tomorrow", "me", None, "Call mom"),
         ("ETA for the fix is Thursday", "me", None, "fix"),
+        ("Farid is sending Lotte the floor plans on Monday.", "Farid", "Lotte", "floor plans"),
+        ("i told Henk i will build the stage", "me", "Henk", "stage"),
+        ('"I\'ll send the keys", Henk said.', "Henk", None, "keys"),
         ("I'll definitely send Kim the report.", "me", "Kim", "report"),
         ("I have until the 20th to send Kim the report.", "me", "Kim", "report"),
         ("@fern I'll push the fix by tonight", "me", None, "push the fix"),
@@ -104,6 +107,10 @@ def test_promise_is_a_commitment(text: str, owner: str, to: str | None, thing: s
         "Ines is responsible for the sound.",
         "I'll take a nap.",
         "I'm giving a talk on Friday.",
+        "I doubt Henk will send the keys.",
+        "> I'll send the keys by Friday",
+        'The text "I promised Rob the deck" is one.',
+        "Please order the chairs by Monday.",
         "Tia will get the flowers on Friday.",
         "You promised me a draft by tonight!",
         "Zoe agreed that the quotes are too high.",
@@ -138,6 +145,20 @@ def test_commitment_is_a_mention_and_a_claim_too() -> None:
     memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=SUNDAY, origin="user")
     found = extract(memory)
     assert [(claim.relation, claim.object.type) for claim in found.claims] == [("COMMITTED_TO", "Commitment")]
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("On Friday I'll call Henk.", "2026-12-04"),
+        ("Next week Henk will send us the bill.", "2026-12-04"),
+        ("On Friday Henk promised me the bill.", None),
+        ("On Friday I told Henk I'd bring the van.", None),
+    ],
+)
+def test_day_before_all_the_rest_is_that_of_what_is_to_come(text: str, day: str | None) -> None:
+    (item,) = items(text)
+    assert (item.due_at.date().isoformat() if item.due_at else None) == day
 
 
 @pytest.mark.parametrize(

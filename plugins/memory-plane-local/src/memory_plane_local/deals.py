@@ -111,9 +111,8 @@ def _noun_end(clause: Clause, at: int) -> int:
     for place in range(at + 1, len(elements)):
         element = elements[place]
         after = elements[place + 1] if place + 1 < len(elements) else None
-        acts = element.kind == VERB and (
-            not element.bare or element.form != "base" or (after is not None and after.kind in (NAME, NOUN, PRONOUN))
-        )
+        bare = element.bare and element.form in ("base", "third") and element.low not in ("be", "have", "do")
+        acts = element.kind == VERB and (not bare or (after is not None and after.kind in (NAME, NOUN, PRONOUN)))
         if element.begin != end or acts or element.kind in (MARK, PRONOUN, NAME) or _plain(element):
             break
         end = element.end

@@ -33,7 +33,7 @@ from memory_plane_local.names import find_names
 from memory_plane_local.relations import Reader
 from memory_plane_local.requests import read_request
 from memory_plane_local.sentences import Sentence, sentences
-from memory_plane_local.speakers import labelled, quoted
+from memory_plane_local.speakers import labelled, of_nobody, quoted
 from memory_plane_local.tasks import read_assignments, read_errand, read_task
 from memory_plane_local.titles import read_role
 from memory_plane_local.tokens import Token, tokenize
@@ -162,6 +162,8 @@ class _Text:
         self.heard = last
         self.speaker = labelled(clause.elements) or self.speaker
         said = quoted(self.discourse, clause.elements)
+        if said is None and self.speaker is self.writer and of_nobody(clause.sentence.tokens):
+            said = []
         self.discourse.writer = self.speaker if said is None else next(iter(said), None)
 
     def file_under(self, memory: Memory) -> None:

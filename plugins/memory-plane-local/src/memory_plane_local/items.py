@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cache
 from itertools import product
 from typing import NamedTuple
@@ -56,16 +57,23 @@ def read_promise(reader: Reader, clause: Clause, at: int) -> Item | None:
         "past" if _over(clause, element) else polarity(clause.flags | (element.flags * promised), state=False)
     )
     if polar == "positive":
-        return bind(reader, owners, deal, strength, due_date(clause.sentence.tokens[element.end :], clause.written))
+        return bind(reader, owners, deal, strength, _due(clause, element, fronted=not promised and vow is None))
     for owner in owners:
         reader.drafts.add(Draft(owner, "COMMITTED_TO", what, polar, what.start, what.end, strength))
     return None
 
 
+def _due(clause: Clause, verb: Element, *, fronted: bool) -> datetime | None:
+    """The day told behind a verb, or before all the rest: "On Friday I'll …"."""
+    tokens = clause.sentence.tokens
+    due = due_date(tokens[verb.end :], clause.written)
+    return due or (due_date(tokens[: verb.begin], clause.written) if fronted else None)
+
+
 def _undertaken(reader: Reader, clause: Clause, at: int) -> bool:
     """Whether "will" and "need to" oblige: said by the writer, or of a person who gives something or has a date."""
     element, tokens = clause.elements[at], clause.sentence.tokens
-    unsure = clause.flags or clause.onwards[element.begin] & HYPOTHETICAL
+    unsure = clause.flags or clause.onwards[element.begin]
     if (element.low in cues("idle") and not _does(clause, at)) or element.passive or unsure:
         return False
     subject = _subject(reader, clause, at)
@@ -149,9 +157,10 @@ def _over(clause: Clause, element: Element) -> bool:
 
 
 def _vow(reader: Reader, clause: Clause, at: int) -> _Vow | None:
-    """Who gave whom the word that "would" tells of: "I told Petra I'd bring it", "Owen assured us that he would"."""
+    """Who gave whom the word that "would" and "will" tell of: "I told Petra I'd bring it", "Owen assured us he'd"."""
     element = clause.elements[at]
-    if element.first not in ("would", "'d") or element.form != "base" or element.flags != HYPOTHETICAL or at < 2:
+    told = element.first in ("would", "'d") and element.flags == HYPOTHETICAL
+    if not (told or (element.first in ("will", "'ll") and element.flags == FUTURE)) or element.form != "base" or at < 2:
         return None
     before = clause.elements[max(0, at - _VOW) : at]
     tokens = clause.sentence.tokens
@@ -161,13 +170,13 @@ def _vow(reader: Reader, clause: Clause, at: int) -> _Vow | None:
     if element.low in cues("idle") or any(token.low == "never" for token in tokens[max(0, said.begin - 1) : said.end]):
         return None
     place = before.index(said)
-    told = [one for one in before[place + 1 : -1] if one.low not in ("that", "to")]
-    if len(told) > 1 or clause.onwards[element.begin]:
+    heard = [one for one in before[place + 1 : -1] if one.low not in ("that", "to")]
+    if len(heard) > 1 or clause.onwards[element.begin]:
         return None
     sayer = before[place - 1] if place else None
     same = before[-1].kind == PRONOUN and sayer is not None and sayer.kind == NAME
     owners = sayer.names if same and sayer is not None else reader.subject(clause, at)[0]
-    to = next(iter(_named(reader, told[0])), None) if told else None
+    to = next(iter(_named(reader, heard[0])), None) if heard else None
     return _Vow(owners[:1], to)
 
 

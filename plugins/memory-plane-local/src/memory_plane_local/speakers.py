@@ -8,6 +8,7 @@ from memory_plane_local.coreference import Discourse
 from memory_plane_local.elements import MARK, NAME, PRONOUN, VERB, Element
 from memory_plane_local.name import Name
 from memory_plane_local.tables import cues
+from memory_plane_local.tokens import Token
 
 _SPEAKERS = ((), ("Person",), ("Agent",))
 _HEAD = 8
@@ -39,6 +40,15 @@ def quoted(discourse: Discourse, elements: Sequence[Element]) -> list[Name] | No
             beside = [*elements[max(at - 1, 0) : at], *elements[at + 1 : at + 2]]
             return next((found for one in beside if (found := _sayer(discourse, one)) is not None), [])
     return None
+
+
+def of_nobody(tokens: Sequence[Token]) -> bool:
+    """Return whether "I" stands in a quotation of which nobody is told to have said it: "> I'll send it"."""
+    if tokens[0].low == ">":
+        return True
+    at = next((place for place, token in enumerate(tokens) if token.low in ("i", "we", "my")), 0)
+    before = [token.low for token in tokens[:at] if token.shape == "mark"]
+    return before.count('"') % 2 > 0 or before.count("“") > before.count("”")
 
 
 def _quotes(opened: Sequence[Element]) -> bool:

@@ -103,6 +103,9 @@ def _opened(clause: Clause) -> tuple[int, str]:
     """The token after the opener of a sentence, -1 when it has none; bullets and light words may stand before it."""
     tokens = clause.sentence.tokens
     at = next((place for place, token in enumerate(tokens) if token.low not in _leading()), len(tokens))
+    element = clause.elements[place] if (place := clause.element_at(at)) < len(clause.elements) else None
+    if element is not None and element.begin == at and element.kind == NAME:  # Will told Grace
+        return -1, ""
     for opener in _openers().get(tokens[at].low, ()) if at < len(tokens) else ():
         if (begin := past(clause, at, opener.words)) >= 0:
             return begin, opener.kind
@@ -145,6 +148,8 @@ def read_errand(reader: Reader, clause: Clause) -> Item | None:
     tokens, owner = clause.sentence.tokens, reader.discourse.writer
     begin = next((place for place, token in enumerate(tokens) if token.low not in _leading()), len(tokens))
     rest = tokens[begin + 1 : begin + 3]
+    if any(token.low in cues("light") for token in tokens[:begin]):  # "please …" asks somebody else
+        return None
     if owner is None or clause.flags or clause.sentence.question or len(rest) < _SHORTEST:
         return None
     if not (tokens[begin].low in words("deeds.txt") or tokens[begin].low in words("giving.txt")):
