@@ -159,7 +159,7 @@ class RecallSettings(_Section):
     words: float = field(default=1.0, metadata={"ge": 0})
     meaning: float = field(default=1.0, metadata={"ge": 0})
     beside: float = field(default=1.5, metadata={"ge": 0})
-    speaker: float = field(default=0.3, metadata={"ge": 0})
+    speaker: float = field(default=0.35, metadata={"ge": 0})
     user: float = field(default=1.3, metadata={"ge": 0})
     thread: float = field(default=0.3, metadata={"ge": 0})
     linked: float = field(default=0.2, metadata={"ge": 0})

@@ -28,6 +28,8 @@ NEWEST = 200
 """Of what has a common word so many of the newest are looked at."""
 RAREST = 3
 """Of so many common words the newest are looked at where no rare word decides."""
+ENOUGH = 100
+"""So many of these that a filter lets through are enough."""
 LOOKED_UP = 2_000
 """Of what has a common word so many of the newest are looked up where a filter has no word in the index."""
 TELLING, BESIDE = 2.0, 3
@@ -166,12 +168,13 @@ class Words:
         Of few matches each is looked up; of many, the index finds those of an agent, a kind or a project, which would
         take it longer than a look at few.
         """
-        found = self._matching(match, NEWEST)
-        if not self.sieve or len(found) < NEWEST:
-            return self.sieve.first(found, NEWEST)
+        if not self.sieve:
+            return self._matching(match, NEWEST)
+        if self._counts.get(match, (0, 0))[0] < NEWEST and len(found := self._matching(match, NEWEST)) < NEWEST:
+            return self.sieve.first(found, ENOUGH)
         query = " AND ".join([f"({match})", *self.sieve.tags])
         statement = prepared(_PASSING.format(where=self.sieve.where.format(row="passing.rowid")))
-        bounds = {"last": self.sieve.last, "looked": LOOKED_UP, "most": NEWEST}
+        bounds = {"last": self.sieve.last, "looked": LOOKED_UP, "most": ENOUGH}
         return [row for (row,) in statement.all(self._connection, query=query, **bounds, **self.sieve.values)]
 
     def _choosing(self, phrases: Sequence[str]) -> list[str]:
