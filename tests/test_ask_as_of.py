@@ -34,7 +34,10 @@ SAID = (
     "Alice manages Bob.",
     "Comet is blocked by the security review.",
     "Bob is working on Comet.",
-    "We chose Redis for Comet.",
+    "We chose Redis for Comet because it is small.",
+    "Bob's sister Mara feeds the cat.",
+    "Nobody feeds the cat.",
+    "Bob reviewed the budget.",
     "I promised Dana I'd send the invoice by Friday.",
     "Bob promised Alice to review the budget.",
 )
@@ -66,6 +69,13 @@ QUESTIONS = (
     "What was decided?",
     "What is the website's deploy day?",
     "Where does Carol work?",
+    "Who is working on Comet?",
+    "Why is Comet blocked?",
+    "What did we decide about Redis?",
+    "Did Bob review the budget?",
+    "Where did Bob move?",
+    "Who feeds the cat?",
+    "What is blocked?",
 )
 
 Written = tuple[str, dict[str, Any]]
@@ -109,7 +119,7 @@ def answers(plane: Plane, at: datetime, as_of: datetime | None = None) -> dict[s
         return {question: ask(connection, question, at, UTC, as_of) for question in QUESTIONS}
 
 
-@pytest.mark.parametrize("seed", [0, 20, 21])
+@pytest.mark.parametrize("seed", [20, 21])
 def test_as_of_a_time_is_answered_as_by_a_memory_that_got_no_more(
     make_plane: MakePlane, tmp_path: Path, seed: int
 ) -> None:

@@ -198,6 +198,14 @@ def test_what_is_denied_supposed_asked_or_not_said_is_not_answered(plane: Plane,
     assert (found.text, found.known) == (UNKNOWN, False)
 
 
+def test_what_is_read_off_words_of_other_people_is_fenced(make_plane: MakePlane) -> None:
+    plane = make_plane("local", timezone="UTC")
+    plane.post("Viktor feeds the cat because I said so.", agent="muse", origin="external")
+    found = plane.ask("Who feeds the cat?")
+    assert (found.text, [one.origin for one in found.findings]) == ("⟨external⟩ “Viktor”", ["external"])
+    assert plane.ask("Why does Viktor feed the cat?").text.startswith("⟨external⟩")
+
+
 def test_words_of_a_promise_count_before_what_somebody_says_to_have_done(plane: Plane) -> None:
     assert asked(plane, "Has Tom drafted the launch post?").text.startswith("Not yet")
 

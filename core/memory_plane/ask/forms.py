@@ -88,7 +88,10 @@ def _asked(phrases: Phrases, at: int) -> Iterator[tuple[Kinds, tuple[Condition, 
     """Yield what is asked for: the kinds of it, what its noun says of it, the word after it, and whether how many."""
     match phrases.lows[at] if at < len(phrases.lows) else "":
         case "who":
+            at += phrases.lows[at + 1 : at + 2] in (["all"], ["else"])
             yield _WHO, (), at + 1, False
+            if phrases.lows[at + 1 : at + 2] and phrases.lows[at + 1] in LOOSE:  # "who at Acme uses Go"
+                yield from ((_WHO, found, end, False) for found, end in phrases.relative(at + 1))
         case "where":
             yield _PLACES, (), at + 1, False
         case "what":
@@ -171,6 +174,8 @@ def _form(pattern: Pattern, bound: Bound, phrases: Phrases) -> Form | None:
     match pattern.form:
         case "between" if other is not None:
             return Between(one, other, whether=option == "whether")
+        case "list" if option == "people":
+            return Which(Sought(frozenset({"Person"})))
         case "list" if option == "described":
             return Which(one) if isinstance(one, Sought) else None
         case "list" | "count":
