@@ -61,6 +61,15 @@ def types(text: str) -> dict[str, str]:
         ("Kofi - Unreal, Bogdan - Blender", "Bogdan USES Blender"),
         ("Petra came over from The Correspondent.", "Petra PREVIOUSLY_WORKED_AT The Correspondent"),
         ("Sam uses an NVIDIA Jetson.", "Sam USES NVIDIA Jetson"),
+        ("Jannis moved to Ravensburg last year.", "Jannis LOCATED_IN Ravensburg"),
+        ("Ana moved the docs to Sphinx.", "docs USES Sphinx"),
+        ("Deployed the orders API to Fly.io.", "orders API USES Fly.io"),
+        ("Lena is in charge of procurement at Nordwind.", "Lena WORKS_AT Nordwind"),
+        ("Kai works at Willow Bend.", "Kai WORKS_AT Willow Bend"),
+        ("Ravi got engaged to Meera.", "Ravi FAMILY_OF Meera"),
+        ("tractor telemetry is built on Kafka by Joost", "Joost BUILDS tractor telemetry"),
+        ("The pager app, codenamed Beacon, was rewritten from Java to Kotlin.", "Beacon USES Kotlin"),
+        ("We switched from Excel to Airtable for the stock list.", "stock list USES Airtable"),
         ("Dad prefers WhatsApp.", "Dad PREFERS WhatsApp"),
         ("محمد يعمل في مايكروسوفت ويعيش في القاهرة.", "محمد LOCATED_IN القاهرة"),
         ("이지훈은 Google에서 일합니다.", "이지훈 WORKS_AT Google"),
@@ -107,6 +116,13 @@ def test_what_only_looks_like_it_is_not(text: str) -> None:
 )
 def test_type_of_a_name(text: str, name: str, kind: str) -> None:
     assert types(text)[name] == kind
+
+
+def test_who_joins_in_a_month_is_there_from_the_next_one_of_that_name() -> None:
+    (job, *_) = [
+        claim for claim in read("Giorgos joins Pebbleworks in January.").claims if claim.relation == "WORKS_AT"
+    ]
+    assert job.valid_from == datetime(2027, 1, 1, tzinfo=UTC)
 
 
 def test_what_somebody_else_says_is_less_sure() -> None:

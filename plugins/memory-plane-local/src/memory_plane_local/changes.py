@@ -64,8 +64,9 @@ def _change(clause: Clause, at: int, before: str, after: frozenset[str]) -> Chan
     if clause.elements[at].passive and not before:
         return _passive(elements, at, after)
     if clause.elements[at].passive:
-        moved = at > 0 and at + 2 < len(elements) and elements[at + 1].low == before and bool(elements[at - 1].names)
-        return _pair(elements, at + 2, after, elements[at - 1].names) if moved else None
+        thing = (elements[at - 1].names if at else []) or clause.main
+        moved = thing and at + 2 < len(elements) and elements[at + 1].low == before
+        return _pair(elements, at + 2, after, thing) if moved else None
     if not before:
         owned = (
             len(elements) > at + 3 and elements[at + 2].low in ("'s", "’s", "’", "'") and bool(elements[at + 1].names)

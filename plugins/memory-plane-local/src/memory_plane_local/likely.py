@@ -33,7 +33,9 @@ def read_likely(reader: Reader, clause: Clause) -> None:
     types = {name.type for name in owners.values()}
     if not ("Organization" in types or {"Place", "Concept"} <= types):
         return
-    told = {frozenset((id(draft.subject), id(draft.object))) for draft in reader.drafts.found.values()}
+    drafts = reader.drafts.found.values()
+    told = {frozenset((id(draft.subject), id(draft.object))) for draft in drafts}
+    taken = {(draft.relation, id(draft.object)) for draft in drafts}
     asked = {
         (begin, end)
         for (begin, one), (end, other) in permutations(owners.items(), 2)
@@ -47,7 +49,7 @@ def read_likely(reader: Reader, clause: Clause) -> None:
         if said.relation not in _CLAIMS:
             continue
         relation, kind, target = _CLAIMS[said.relation]
-        if fit(one, (kind,)) and fit(other, (target,)):
+        if (relation, id(other)) not in taken and fit(one, (kind,)) and fit(other, (target,)):
             settle(one, kind)
             settle(other, target)
             reader.drafts.add(Draft(one, relation, other, "positive", *clause.span(), round(said.probability, 3)))

@@ -16,7 +16,7 @@ GIVEN = 0.75
 
 def type_options(tokens: Sequence[Token], begin: int, end: int, lows: list[str]) -> Guess:
     """Return the types that a name can have, and how sure that is."""
-    if len(lows) == 1 and begin > 1 and tokens[begin - 1].low == "at" and tokens[begin - 2].low in cues("works"):
+    if begin > 1 and tokens[begin - 1].low == "at" and tokens[begin - 2].low in cues("works"):
         return ("Organization",), 0.85
     inner = _by_its_words(lows)
     guess = inner if inner[0] else _by_its_neighbours(tokens, begin, end, lows[-1])
@@ -44,6 +44,8 @@ def _by_its_words(lows: list[str]) -> Guess:
         return ("Person",), 0.93 if len(lows) > 1 else 0.88
     if len(lows) > 1 and _is_given(lows[0]):
         return ("Person",), 0.9
+    if lows[0] == "st":
+        return (), 0.7
     if "." in lows:
         return ("Person",), 0.88
     if "&" in lows:

@@ -26,6 +26,7 @@ _MEANS = (("on", "top", "of"), ("using",), ("with",), ("in",), ("on",), ("via",)
 _LEAVING = frozenset({"PREVIOUSLY_WORKED_AT", "PREVIOUSLY_LIVED_IN"})
 _CHANGES = frozenset({"WORKS_AT", "MEMBER_OF", "PREVIOUSLY_WORKED_AT"})
 _MAKING = frozenset({"BUILDS", "WORKING_ON"})
+_BUILDING = frozenset({"build", "write", "implement", "code", "develop", "make", "design"})
 _MADE = frozenset({"BUILDS", "SUPPORTS"})
 _ANY_PHRASE = frozenset({"DEPENDS_ON", "BLOCKED_BY", "PREFERS"})
 _TECHNICAL = frozenset({"USES", "BUILT_IN", "DEPENDS_ON"})
@@ -109,6 +110,8 @@ class Reader:
                 continue
             if _company(match) and found and not found[0].options:
                 continue
+            if row.relation == "USES" and element.low == "move" and match.end == at + 2 and _somewhere(subject, found):
+                continue
             if row.relation == "FOUNDER_OF" and element.low == "start" and not _founded(found):
                 continue
             if not self._state(clause, element, match, subject, found, factor * sure):
@@ -117,6 +120,8 @@ class Reader:
                 continue
             if row.relation in _MAKING:
                 self._means(clause, element, found if not match.turned else subject, after)
+            if match.passive and row.relation in _TECHNICAL:
+                self._maker(clause, element, subject, after)
             self._workplace(clause, element, subject, after)
             read_ellipsis(self, clause, element, match, subject, after)
             return
@@ -181,7 +186,8 @@ class Reader:
         span = clause.told(verb) if verb is not None and polar in ("positive", "past") else None
         if span is None or verb is None:
             return NEVER
-        if verb.form == "ing" and not verb.bare and not verb.flags & PAST_TENSE and not state:
+        ahead = verb.form == ("third" if verb.bare else "ing")  # "joins in May", "is joining in May"
+        if ahead and not verb.flags & PAST_TENSE and not state:
             span = self._coming(clause, verb) or span
         return times(span, polar, self.flags(clause, verb), clause.written, state=state, leaving=leaving)
 
@@ -205,6 +211,16 @@ class Reader:
             named = person.options[:1] == ("Person",) and person is not self.discourse.writer
             if named and place.options[:1] in ((), ("Organization",)):
                 self.draft(clause, person, works, place, polar, 0.9)
+
+    def _maker(self, clause: Clause, element: Element, made: list[Name], at: int) -> None:
+        """Who built what is "built on Kafka by Joost"."""
+        rest = clause.elements[at : at + 2]
+        if len(rest) < 2 or rest[0].low != "by" or rest[1].kind != NAME or element.low not in _BUILDING:
+            return
+        polar = polarity(self.flags(clause, element), state=False)
+        for maker in rest[1].names:
+            for thing in made:
+                self.draft(clause, maker, sense("build", "BUILDS"), thing, polar, 1.0, element)
 
     def _means(self, clause: Clause, element: Element, made: list[Name], at: int) -> None:
         """What is built is built with something: "… using Rust", "… in Java with PostgreSQL"."""
@@ -254,6 +270,11 @@ def _vague(element: Element) -> bool:
     if element.kind != NOUN or not element.names or element.names[0].options[:1] != (THING,):
         return False
     return element.determined or element.owner != "" or element.names[0].text.split()[0].endswith("ing")
+
+
+def _somewhere(subject: list[Name], found: list[Name]) -> bool:
+    """Whether it is a place that somebody moves to, for all that is known of it."""
+    return all(name.options[:1] == ("Person",) for name in subject) and any(not name.options for name in found)
 
 
 def _founded(found: list[Name]) -> bool:
