@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from memory_plane.database import Database
@@ -40,7 +41,7 @@ class Rescorer:
         with self._database.reading() as connection:
             focuses = attention.focuses(connection)
             names = focuses.keys() | self._interests.keys() if agents is None else agents
-            rests = {name: json.dumps([focuses.get(name, ""), self._interests.get(name, ())]) for name in names}
+            rests = {name: _mark(focuses.get(name, ""), self._interests.get(name, ())) for name in names}
             new = [name for name in rests if cursors.get(connection, _CURSOR.format(agent=name)) != rests[name]]
         return sum(self._score(name, rests[name], now) for name in sorted(new))
 
@@ -63,3 +64,8 @@ class Rescorer:
                 derivations.heed(connection, seq, memory, answer)
             cursors.put(connection, _CURSOR.format(agent=agent), rests)
         return len(said)
+
+
+def _mark(focus: str, interests: tuple[str, ...]) -> str:
+    """Return a mark of what scores rest on, and not the words, which may be forgotten one day."""
+    return blake2b(json.dumps([focus, interests]).encode(), digest_size=8).hexdigest()

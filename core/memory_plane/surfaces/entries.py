@@ -32,7 +32,8 @@ def whole(record: Mapping[str, Any], cursor: str) -> dict[str, Any]:
         "kind": body.pop("kind", record["op"]),
         "text": "",
         **(body if size(body) < ROOM // 2 else {}),
-        "state": record.get("state"),
+        # The owner may be a name that only other people's words give: it stands in the text, with its source.
+        "state": {name: value for name, value in (record.get("state") or {}).items() if name != "owner"} or None,
     }
     head: dict[str, Any] = {"note": NOTE, "hits": [present(entry) | {"text": ""}], "next_cursor": "1" * 9}
     end = start + cut(text[start:], ROOM - size(head))
