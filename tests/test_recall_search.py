@@ -283,7 +283,7 @@ def test_same_words_are_told_newest_first(plane: Plane) -> None:
 
 def test_answer_counts_what_the_question_before_it_says(plane: Plane) -> None:
     for number, (before, after) in enumerate(
-        (("Where do the kites fly?", "They fly by a lake"), ("Kites fly.", "They fly here"))
+        (("Where do the kites fly?", "They fly by a lake"), ("Kites fly: https://sky.org/?q=1", "They fly here"))
     ):
         for minute, text in enumerate((before, after)):
             at = DAY + timedelta(days=number, minutes=minute)

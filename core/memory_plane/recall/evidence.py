@@ -23,6 +23,8 @@ _DAY = timedelta(days=1) // _MICROSECOND
 READ = 60_000
 """So many characters are read for one question; of many memories, the beginning of each."""
 _WORD = re.compile(r"[^\W_]+")
+_ASKS = re.compile(r"\?(?![\w&/=%#])")
+"""A question mark that is none of an address."""
 _SAID = re.compile(r"\s*([^\W\d_]+)[^:\n]{0,40}:\s")
 _READ = Prepared(
     text(
@@ -140,7 +142,7 @@ def read(
             meaning=max(vectors.likeness(vector, row), 0.0) if row and vector else 0.0,
             own=not whole_words.isdisjoint(stems),
             terms=_terms(stems, question) if stems else {},
-            asks="?" in said,
+            asks="?" in said and _ASKS.search(said) is not None,
             named=not said_by.isdisjoint(question.words),
             user=origin == "user",
             left=1.0 if at is None or pinned else fading.left_after(now - at),
