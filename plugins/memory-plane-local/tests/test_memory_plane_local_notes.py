@@ -134,3 +134,33 @@ def test_who_is_named_between_commas_does_what_follows() -> None:
 )
 def test_a_line_without_a_verb_tells_who_works_where(text: str, claims: set[str]) -> None:
     assert said(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("Rita, Paolo and Jun all work at Acme.", {"Rita", "Paolo", "Jun"}),
+        ("May and Mark drove home.", {"May", "Mark"}),
+        ("Will told Grace that it rains.", {"Will", "Grace"}),
+        ("Ming said hello.", {"Ming"}),
+        ("Sales in May, June and August grew.", set()),
+        ("Due Jun 5 and Jul 3.", set()),
+    ],
+)
+def test_a_word_among_people_or_that_acts_is_a_name(text: str, people: set[str]) -> None:
+    assert {name for name, kind in types(text).items() if kind == "Person"} == people
+
+
+@pytest.mark.parametrize(
+    "name", ["Ben & Jerry's", "Tom & Bob's", "McDonald's", "O'Reilly", "AT&T", "Tony's Chocolonely"]
+)
+def test_a_company_keeps_the_signs_in_its_name(name: str) -> None:
+    assert said(f"Grace works at {name}.") == {f"Grace WORKS_AT {name}"}
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"), [("Hope Bell joined Acme.", "Hope Bell WORKS_AT Acme"), ("Will uses Rust.", "Will USES Rust")]
+)
+def test_a_name_that_is_a_word_denies_and_supposes_nothing(text: str, claim: str) -> None:
+    assert said(text) == {claim}
+    assert not read(text).items

@@ -39,7 +39,7 @@ from memory_plane_local.titles import read_role
 from memory_plane_local.tokens import Token, tokenize
 
 _WORK = frozenset({"thought", "decision", "milestone", "commitment", "handoff"})
-_FILED, _MET = 0.95, 0.85
+_FILED, _MET, _PERSON = 0.95, 0.85, ("Person",)
 MAX_NAMES = 400
 """After so many different names a text is read no further."""
 
@@ -89,7 +89,9 @@ class _Text:
             return
         names = guess(sentence, find_names(sentence, self.gazetteer))
         found, tokens = joined(elements(sentence, names)), sentence.tokens
-        clause = Clause(sentence, found, clause_flags(tokens), onward_flags(tokens), self.written, doubt(tokens))
+        named = {at for name in names if name.options[:1] == _PERSON for at in range(*name.span)}
+        flags, onwards = clause_flags(tokens, named), onward_flags(tokens, named)
+        clause = Clause(sentence, found, flags, onwards, self.written, doubt(tokens))
         if sentence.question:
             clause.flags |= QUESTION
         if not sentence.fresh:

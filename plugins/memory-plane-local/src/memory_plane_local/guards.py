@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, product
@@ -60,12 +60,12 @@ def _guards(scope: str) -> dict[str, tuple[tuple[tuple[str, ...], int], ...]]:
     return {first: tuple(entries) for first, entries in found.items()}
 
 
-def _guarded(tokens: Sequence[Token], scope: str) -> list[int]:
-    """The bits of the guards that begin at each token."""
+def _guarded(tokens: Sequence[Token], scope: str, named: Collection[int]) -> list[int]:
+    """The bits of the guards that begin at each token outside of names."""
     guards = _guards(scope)
     flags = [0] * len(tokens)
     for at, token in enumerate(tokens):
-        if token.low not in guards:
+        if token.low not in guards or at in named:
             continue
         following = tokens[at + 1].low if at + 1 < len(tokens) else ""
         for rest, bit in guards[token.low]:
@@ -76,17 +76,17 @@ def _guarded(tokens: Sequence[Token], scope: str) -> list[int]:
     return flags
 
 
-def clause_flags(tokens: Sequence[Token]) -> int:
+def clause_flags(tokens: Sequence[Token], named: Collection[int] = ()) -> int:
     """The bits that hold for a whole sentence: opened by a question word; conditional, invented or denied somewhere."""
     flags = QUESTION if tokens and _asks(tokens) else 0
-    for bits in _guarded(tokens, "clause"):
+    for bits in _guarded(tokens, "clause", named):
         flags |= bits
     return flags
 
 
-def onward_flags(tokens: Sequence[Token]) -> list[int]:
+def onward_flags(tokens: Sequence[Token], named: Collection[int] = ()) -> list[int]:
     """The bits that the words before each token lay on everything after them: "hopes that …", "maybe …"."""
-    bits = _guarded(tokens, "onwards")
+    bits = _guarded(tokens, "onwards", named)
     return list(accumulate(bits, lambda laid, more: 0 if more & _LIFT else laid | more, initial=0))
 
 

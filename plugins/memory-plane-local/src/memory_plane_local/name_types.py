@@ -40,6 +40,8 @@ def _by_its_words(lows: list[str]) -> Guess:
         return (kind if kind and kind != "Concept" else front or "Concept",), 0.93
     if lows[0] == "team":
         return ("Team",), 0.93
+    if "&" in lows:
+        return ("Organization",), 0.88
     if lows[0] in words("first_names.txt") or lows[0] in words("first_names_ambiguous.txt"):
         return ("Person",), 0.93 if len(lows) > 1 else 0.88
     if len(lows) > 1 and _is_given(lows[0]):
@@ -48,8 +50,6 @@ def _by_its_words(lows: list[str]) -> Guess:
         return (), 0.7
     if "." in lows:
         return ("Person",), 0.88
-    if "&" in lows:
-        return ("Organization",), 0.88
     if "." in last and last.rsplit(".", 1)[-1] in words("file_endings.txt"):
         return ("Document",), 0.85
     return (), 0.7

@@ -11,11 +11,12 @@ from memory_plane_local.name_types import GIVEN, type_options
 from memory_plane_local.sentences import Sentence, is_initial
 from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
-from memory_plane_local.verbs import forms
+from memory_plane_local.verbs import PAST, THIRD, forms
 
 _SHORTEST = 4
 """Letters that a rare given name has at least where it is written small."""
 _IDEOGRAPHS = "\u3040"
+_LISTING, _POSSESSIVE = (",", "and", "&"), ("'s", "’s")
 _FAMILIES = {
     "han": (
         "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文"
@@ -206,13 +207,34 @@ def _given(tokens: Sequence[Token], at: int) -> bool:
     after = tokens[at + 1]
     if after.shape == "cap" and (not is_common(after.low) or _acts(tokens, at + 2)):
         return True
-    return _acts(tokens, at + 1)
+    kinds = forms().get(after.low, ("", frozenset()))[1] if low in words("function.txt") else frozenset()
+    return _acts(tokens, at + 1) or THIRD in kinds or PAST in kinds or _among_people(tokens, at)
+
+
+def _among_people(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a list of people goes on at either side of a word: "Rita, Paolo and Jun", "May and Mark"."""
+    ahead, back = at + 1, at - 1
+    while ahead < len(tokens) and tokens[ahead].low in _LISTING:
+        ahead += 1
+    while back > 0 and tokens[back].low in _LISTING:
+        back -= 1
+    month = tokens[at].low in words("calendar.txt")
+    beside = [place for place, apart in ((ahead, ahead > at + 1), (back, back < at - 1)) if apart]
+    return any(_person(tokens, place, month=not month) for place in beside)
+
+
+def _person(tokens: Sequence[Token], at: int, *, month: bool) -> bool:
+    """Whether a given name stands here; `month`: also one that is a month."""
+    low = tokens[at].low if 0 <= at < len(tokens) and tokens[at].shape == "cap" else ""
+    if low in words("calendar.txt") and not month:
+        return False
+    return any(low in words(f"{kind}.txt") for kind in ("first_names", "given_names", "first_names_ambiguous"))
 
 
 def _acts(tokens: Sequence[Token], at: int) -> bool:
     """Whether a verb stands here that people do: said, works."""
     low = tokens[at].low if at < len(tokens) else ""
-    return low in ("works", "from") or contexts("after").get(low) == "Person"
+    return low in cues("peoples_deeds") or contexts("after").get(low) == "Person"
 
 
 def _nameish(tokens: Sequence[Token], at: int) -> bool:
@@ -238,9 +260,10 @@ def _run_end(tokens: Sequence[Token], at: int) -> int:
         elif token.low in cues("inside_name") and _nameish(tokens, end + 1) and not _breaks(tokens[end + 1]):
             if token.low == "of" and tokens[at].low not in cues("of_head"):
                 break
-            if token.low == "&" and tokens[end + 1].low in words("first_names.txt"):
+            firm = tokens[end + 2].low in _POSSESSIVE if end + 2 < len(tokens) else False
+            if token.low == "&" and tokens[end + 1].low in words("first_names.txt") and not firm:
                 break
-            end += 2
+            end += 2 + (token.low == "&" and firm and _acts_next(tokens, end + 3))
         elif token.low == "." and is_initial(tokens, end - 1):
             end += 1
         elif token.low == "," and legal_end(tokens, end) > end:
@@ -248,6 +271,12 @@ def _run_end(tokens: Sequence[Token], at: int) -> int:
         else:
             break
     return version_end(tokens, end)
+
+
+def _acts_next(tokens: Sequence[Token], at: int) -> bool:
+    """Whether no noun follows an apostrophe, which then belongs to the name before it: "Ben & Jerry's uses"."""
+    low = tokens[at].low if at < len(tokens) else ""
+    return not low or tokens[at].shape == "mark" or low in words("function.txt") or low in forms()
 
 
 def _is_day(low: str) -> bool:
@@ -268,7 +297,9 @@ def _breaks(token: Token) -> bool:
 def _typed(sentence: Sentence, begin: int, end: int) -> Name | None:
     tokens = sentence.tokens
     lows = [token.low for token in tokens[begin:end]]
-    if lows == ["i"] or lows[-1].endswith("-by") or all(_says_nothing(low) for low in lows):
+    if lows == ["i"] or lows[-1].endswith("-by"):
+        return None
+    if all(_says_nothing(low) for low in lows) and not _given(tokens, begin):
         return None
     if (lows[0] in words("titles.txt") and lows[1:2] != ["."]) or (lows[0][0] == "v" and lows[0][1:2].isdigit()):
         return None
