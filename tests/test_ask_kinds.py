@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
@@ -45,6 +47,8 @@ SAID = (
     "The lecture is about bees. The speaker was Dr. Aune.",
     "The fair starts on 14 February 2027 in Ghent.",
     "Brandt no longer works on ward 5.",
+    "quick update - wen finished the floor plans, sent em to the city",
+    "Otto plans to paint the gate.",
     "We met Sunniva Dahl, who runs the kiosk at the pier.",
     "The food bank at Linden Street opens early. We got 200 crates of apples from Wendel.",
     "Ravi moved the shelves from the attic to the barn.",
@@ -134,6 +138,7 @@ def asked(plane: Plane, question: str) -> Answer:
         ("When does the fair start?", "2027-02-14"),
         ("Who keeps the spare key?", "Poul Vester"),
         ("Does Brandt work on ward 5?", "No"),
+        ("who finished the floor plans", "wen"),
         ("Who runs the kiosk at the pier?", "Sunniva Dahl"),
         ("Where is the food bank?", "Linden Street"),
         ("Where did Ravi move the shelves to?", "the barn"),
@@ -185,6 +190,7 @@ def test_nothing_is_blocked_where_nothing_is_said_to_be(plane: Plane) -> None:
         "Did Theo give the piano to Rosalind?",
         "Did the kiln repair Ottilie?",
         "Who is Malou's cousin?",
+        "Who paints the gate?",
         "Who paints the nets?",
         "Who delivers the kiln?",
         "How many nets does Malou mend?",
@@ -196,6 +202,16 @@ def test_nothing_is_blocked_where_nothing_is_said_to_be(plane: Plane) -> None:
 def test_what_is_denied_supposed_asked_or_not_said_is_not_answered(plane: Plane, question: str) -> None:
     found = asked(plane, question)
     assert (found.text, found.known) == (UNKNOWN, False)
+
+
+WORDS = "who what where when why how much does did was the to of ' \" * ( - \x00 🦓 田中 Ann Birgit keeps books because it and or"
+
+
+@given(st.lists(st.sampled_from(WORDS.split(" ")), max_size=12))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_words_are_answered_without_an_error(plane: Plane, words: list[str]) -> None:
+    found = asked(plane, " ".join(words))
+    assert found.known or found.text == UNKNOWN
 
 
 def test_what_is_read_off_words_of_other_people_is_fenced(make_plane: MakePlane) -> None:

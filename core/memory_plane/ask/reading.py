@@ -26,8 +26,8 @@ from memory_plane.recall.stopwords import STOP_WORDS
 from memory_plane.store import derivations, log
 from memory_plane.types import Claim, Thought
 
-_READ = 8
-"""How many of the newest memories that hold the words are read."""
+_READ, _LONGEST = 8, 2_000
+"""How many of the newest memories that hold the words are read, and how many characters of each."""
 _REFUSED = frozenset({"not", "or", "than", "never", "without", "most", "best", "more", "less", "fewer", "least"})
 _DECIDING = frozenset().union(
     *map(text.bases, ("decide", "choose", "pick", "select", "go", "use", "prefer", "settle", "opt", "take", "agree"))
@@ -68,7 +68,7 @@ class Reader:
 
     def told(self, lows: Sequence[str]) -> list[Told]:
         """Return what the newest memories say to a question, given as its folded words."""
-        if _REFUSED & set(lows):
+        if not lows or _REFUSED & set(lows):
             return []
         if lows[:1] == ["why"]:
             return self._why([low for low in lows[1:] if low not in AUXILIARIES])
@@ -99,7 +99,7 @@ class Reader:
             if thought.kind in ("question", "commitment", "handoff"):
                 continue
             claims, previous = self._claims(seq), None
-            for sentence in text.sentences(thought.text):
+            for sentence in text.sentences(thought.text[:_LONGEST]):
                 own = [claim for claim in claims if sentence.start <= claim.start < sentence.end]
                 yield (
                     Passage(sentence, previous, thought),
@@ -131,7 +131,7 @@ class Reader:
         asked = [*(text.spellings(low) for low in telling), text.CAUSES]
         found = []
         for _, thought in passages.said(self.connection, asked, _READ, known=self.known):
-            for sentence in text.sentences(thought.text):
+            for sentence in text.sentences(thought.text[:_LONGEST]):
                 said = {base for word in sentence.words for base in text.bases(word.low)}
                 cause = next(filter(None, (one.search(sentence.text) for one in (_BECAUSE, _REASON, _UNTIL))), None)
                 if cause and not sentence.asks and all(text.bases(low) & said for low in telling):

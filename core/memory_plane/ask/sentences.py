@@ -58,8 +58,8 @@ class Sentence:
     def is_sure(self, begin: int, end: int) -> bool:
         """Whether the words from one to another say what is so or was."""
         said = range(max(begin, 0), end)
-        was = any(self.low(at) == "used" and self.low(at + 1) == "to" for at in said)
-        return not self.asks and not was and not any(self.low(at) in _WORDS["unsure"] for at in said)
+        meant = any(self.low(at) in _WORDS["meant"] and self.low(at + 1) == "to" for at in said)
+        return not self.asks and not meant and not any(self.low(at) in _WORDS["unsure"] for at in said)
 
     def is_denied(self, begin: int, end: int) -> bool:
         """Whether the words from one to another say that something is not so."""

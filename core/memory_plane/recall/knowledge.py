@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, BindParameter, Connection, and_, bindparam, s
 from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.recall import graph, holding
-from memory_plane.store import index
+from memory_plane.recall.passages import phrase
 from memory_plane.store.names import folded
 from memory_plane.types import EPOCH, Edge, Origin
 
@@ -138,8 +138,8 @@ def known(connection: Connection, names: Iterable[str]) -> set[str]:
 
 def spelt_alike(connection: Connection, name: str) -> list[str]:
     """Return names of nodes that stand in memories with the words of a name, whatever the accents."""
-    words = index.spaced(name).replace('"', " ").strip()
-    return [row[0] for row in _spelt_alike.all(connection, query=f'"{words}"')] if words else []
+    query = phrase(name)
+    return [row[0] for row in _spelt_alike.all(connection, query=query)] if query else []
 
 
 def nodes(connection: Connection, keys: Collection[int]) -> dict[int, Called]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
@@ -14,6 +15,7 @@ from memory_plane.recall import holding, state
 from memory_plane.store import index
 from memory_plane.types import Thought
 
+_WORD = re.compile(r"\w+")
 COMMON = 1_000
 """Of words that all stand in more memories than this the newest `LATELY` are looked through."""
 LATELY = 5_000
@@ -61,7 +63,7 @@ def rows(connection: Connection, words: Sequence[Collection[str]], limit: int) -
 
 
 def _query(connection: Connection, words: Sequence[Collection[str]], kind: str | None) -> dict[str, Any]:
-    asked = [" OR ".join(f'"{phrase}"' for form in forms if (phrase := _phrase(form))) for forms in words]
+    asked = [" OR ".join(found for form in forms if (found := phrase(form))) for forms in words]
     asked = [f"({any_of})" for any_of in asked if any_of]
     rare = any(_COUNT.scalar(connection, query=one, most=COMMON) < COMMON for one in asked)
     after = 0 if rare else (_LAST.scalar(connection) or 0) - LATELY
@@ -69,5 +71,7 @@ def _query(connection: Connection, words: Sequence[Collection[str]], kind: str |
     return {"query": " AND ".join([*asked, *tags]), "after": after}
 
 
-def _phrase(word: str) -> str:
-    return index.spaced(word).replace('"', " ").strip()
+def phrase(words: str) -> str:
+    """Return words as the index is asked for them, side by side; "" where there are none. No sign of theirs is left."""
+    found = _WORD.findall(index.spaced(words))
+    return f'"{" ".join(found)}"' if found else ""
