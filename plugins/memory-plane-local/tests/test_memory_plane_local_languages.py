@@ -56,6 +56,22 @@ def said(text: str, polarity: str = "positive") -> set[str]:
         ("राहुल इन्फोसिस में काम करता है और पुणे में रहता है।", "राहुल WORKS_AT इन्फोसिस; राहुल LOCATED_IN पुणे"),
         ("يعمل أحمد في شركة أرامكو ويعيش في الرياض.", "أحمد WORKS_AT أرامكو; أحمد LOCATED_IN الرياض"),
         ("Lan làm việc tại Viettel và đang học Rust.", "Lan WORKS_AT Viettel; Lan LEARNING Rust"),
+        ("El jefe de Marta es Carlos Peña.", "Carlos Peña MANAGES Marta"),
+        ("La fundadora de Nexo es Irene Vidal.", "Irene Vidal FOUNDER_OF Nexo"),
+        ("Raúl lidera el equipo de Pagos.", "Raúl LEADS Pagos"),
+        ("A Ana e o Tiago trabalham na OutSystems.", "Ana WORKS_AT OutSystems; Tiago WORKS_AT OutSystems"),
+        (
+            "Peter Schmidt, CTO der Nordwind GmbH, lernt Rust.",
+            "Peter Schmidt CTO_OF Nordwind GmbH; Peter Schmidt LEARNING Rust",
+        ),
+        ("Karim développe l'application Boussole.", "Karim BUILDS Boussole"),
+        ("Jan van der Meer is CEO van Waterlink.", "Jan van der Meer CEO_OF Waterlink"),
+        ("Piotr przeprowadził się z Warszawy.", "Piotr PREVIOUSLY_LIVED_IN Warszawa"),
+        ("Elif Demir, Garanti'de mühendis olarak çalışıyor.", "Elif Demir WORKS_AT Garanti"),
+        ("田中さんと鈴木さんはソニーに勤めています。", "田中 WORKS_AT ソニー; 鈴木 WORKS_AT ソニー"),
+        ("华星科技的创始人是吴刚。", "吴刚 FOUNDER_OF 华星科技"),
+        ("सीमा प्रोजेक्ट उड़ान का नेतृत्व करती है।", "सीमा LEADS उड़ान"),
+        ("أسس خالد شركة نجم.", "خالد FOUNDER_OF نجم"),
     ],
 )
 def test_phrases_of_other_languages_are_read(text: str, claims: str) -> None:
@@ -95,6 +111,18 @@ def test_a_denial_reaches_no_further_than_its_clause() -> None:
 def test_the_next_sentence_goes_on_with_whom_the_first_was_about() -> None:
     assert "Marta LOCATED_IN Valencia" in said("Marta trabaja en Mercadona. Vive en Valencia.")
     assert "Игорь LOCATED_IN Москва" in said("Игорь работает в Газпроме. Он живёт в Москве.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "La hermana de Marta trabaja en Telefónica.",
+        "L'équipe de Sophie travaille chez Airbus.",
+        "王芳的妹妹在腾讯工作。",
+    ],
+)
+def test_somebody_of_somebody_is_another(text: str) -> None:
+    assert said(text) == set()
 
 
 def test_titles_articles_and_nouns_are_no_part_of_a_name() -> None:

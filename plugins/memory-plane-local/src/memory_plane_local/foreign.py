@@ -15,6 +15,7 @@ from memory_plane_local.languages import NAME, Language, Said
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.sentences import Sentence
+from memory_plane_local.tables import words
 
 _FIRST = 0xE000
 _QUOTES = "«»„“”\"'‘’「」『』《》"
@@ -72,12 +73,14 @@ def find_told(language: Language, sentence: Sentence, names: Sequence[Name], kno
         )
         title = found["r"] if "r" in found.re.groupindex else ""
         goes_on = next((one for one in reversed(told) if not one.said.beside), None)
-        if said.beside:
-            subject: Sequence[Name] | str = masked.named(masked.text[: found.start()].rstrip()[-1:])
+        if said.beside or said.after:
+            behind = masked.text[found.end() :].lstrip()
+            beside = behind[:1] if said.after else masked.text[: found.start()].rstrip()[-1:]
+            subject: Sequence[Name] | str = masked.named(beside)
         else:
             subject = "me" if said.own else _subject(language, masked, found, goes_on)
         objects = masked.named(found["o"])
-        if any(name in objects for name in subject):
+        if any(name in objects for name in subject) or (said.after and not subject):
             continue
         told.append(Told(said, subject, objects, flags | (QUESTION if sentence.question else 0), title, found.start()))
         previous = found.end()
@@ -116,6 +119,8 @@ def _decline(language: Language, masked: Masked, said: Said, found: re.Match[str
         name = masked.names[index]
         if not noun and index not in masked.quoted and not (name.text.isascii() and language.code != "pl"):
             name.text = nominative(language.code, name.text, said.case, known)
+            if not name.options and name.text.lower() in words("first_names.txt"):
+                name.options = ("Person",)
             same = masked.source.startswith(name.text, name.start)
             name.end = name.start + (len(name.text) if same else 0)  # else it is implied, and stands nowhere
 
@@ -141,6 +146,8 @@ def _subject(language: Language, masked: Masked, found: re.Match[str], previous:
         before = language.trailing.sub("", before).rstrip()
         if group := language.group.search(before):
             names = masked.named(group.group())
+            if _owned(language, before[: group.start()], ""):
+                return []
             return previous.subject if previous and names[-1] in previous.objects and not relative else names
         cut = next((mark for mark in language.find("who").finditer(before) if mark.end() == len(before)), None)
         if cut is None:
@@ -153,7 +160,15 @@ def _subject(language: Language, masked: Masked, found: re.Match[str], previous:
     if previous is not None:
         return previous.subject
     first = re.search(rf"{NAME}(?:{language.joint}{NAME})*", before)
-    return masked.named(first.group()) if first else inside[:1] or ""
+    if first is None:
+        return inside[:1] or ""
+    return [] if _owned(language, before[: first.start()], before[first.end() :]) else masked.named(first.group())
+
+
+def _owned(language: Language, before: str, after: str) -> bool:
+    """Whether a name only tells whose somebody or something is: the sister of Marta, 王芳的妹妹."""
+    of = language.find("of")
+    return any(found.end() == len(before.rstrip()) for found in of.finditer(before)) or bool(of.match(after.lstrip()))
 
 
 def state(reader: Reader, clause: Clause, language: Language, told: Sequence[Told]) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from memory_plane_local.languages import CASELESS, KINDS, Language, tells, word_letters
+from memory_plane_local.languages import CASELESS, KINDS, Language, tells
 from memory_plane_local.lexicon import known_names
 from memory_plane_local.name import Name, legal_end, name_at
 from memory_plane_local.name_lists import listed
@@ -15,33 +15,12 @@ from memory_plane_local.sentences import Sentence
 from memory_plane_local.tables import rows, words
 from memory_plane_local.tokens import Token
 
-_INSIDE = frozenset(
-    {
-        "de",
-        "da",
-        "do",
-        "dos",
-        "das",
-        "di",
-        "del",
-        "della",
-        "van",
-        "von",
-        "der",
-        "den",
-        "ten",
-        "ter",
-        "zu",
-        "la",
-        "le",
-        "du",
-        "af",
-    }
-)
 _ELIDED = re.compile(r"\w{1,5}['’](?=[^\W\d_])")
 _IN_CASE = re.compile(r"['’](?:[dt][ae]n?|y?[aeıiuü])$")
-_TITLED, _KIN, _SURE = 0.9, 0.8, 0.85
-_BEFORE, _AFTER = 2, 1
+_ELIDING = ("fr", "it", "pt")
+_TITLED, _KIN, _SURE, _GIVEN = 0.9, 0.8, 0.85, 0.9
+_SIGNS = "«»„“”\"'."
+_BEFORE = 2
 _HAN = "[\u4e00-\u9fff々]"
 _KANA = "[\u3041-\u3096]"
 
@@ -76,23 +55,33 @@ def _cased(sentence: Sentence, language: Language, at: int, gazetteer: Mapping[s
         end -= 1
     end = legal_end(tokens, end)
     name = name_at(sentence, at, end, *type_options(tokens, at, end, [one.low for one in tokens[at:end]]))
-    if name.strength < _SURE and not legal_end(tokens, end) > end:
+    if name.strength < _SURE and name.options != ("Person",):
         name.options = ()
     _cut(name, language, token)
     _told_by_neighbours(name, language, tokens)
-    listed_alone = _listed(name.text, gazetteer) if not name.options else ()
-    name.options = name.options or listed_alone
-    name.soft = name.options == ("Person",) and name.strength < _TITLED
+    if not name.options or (name.options == ("Person",) and name.strength <= _GIVEN):
+        place = _listed(name.text, gazetteer)
+        name.options = place if place and (not name.options or place == ("Place",)) else name.options
+    name.soft = name.options == ("Person",) and name.strength <= _GIVEN and not _titled(language, tokens, at)
     name.weak = not name.options and end == at + 1 and (at == 0 or (language.code == "de" and token.shape == "cap"))
     return name if name.text else None
 
 
 def _plain(language: Language, tokens: Sequence[Token], at: int) -> bool:
     low = tokens[at].low
-    if low in language.plain or low in words("calendar.txt") or language.spoken.fullmatch(low):
+    given = low in words("first_names.txt") or low in words("first_names_ambiguous.txt")
+    goes_on = at + 1 < len(tokens) and tokens[at + 1].low in language.listed("inside")
+    day = low in words("calendar.txt") and not given and not goes_on
+    if day or low in language.plain or language.spoken.fullmatch(low) or _elides_no_name(language, tokens[at].text):
         return True
     first = at == 0 or tokens[at - 1].shape == "mark"
     return first and tells(low, language.code)
+
+
+def _elides_no_name(language: Language, text: str) -> bool:
+    """Whether a word in small letters stands behind an apostrophe: L'équipe."""
+    elided = _ELIDED.match(text) if language.code in _ELIDING else None
+    return elided is not None and text[elided.end()].islower()
 
 
 def _goes_on(language: Language, tokens: Sequence[Token], at: int) -> int:
@@ -100,12 +89,13 @@ def _goes_on(language: Language, tokens: Sequence[Token], at: int) -> int:
     token = tokens[at]
     if "'" in tokens[at - 1].text and language.code == "tr":
         return 0
-    if token.shape in ("cap", "mix") and not _plain(language, tokens, at) and not _ELIDED.match(token.text):
-        return 1
-    after = at + 1
-    while after < len(tokens) and tokens[after].low in _INSIDE and after < at + 2:
+    if token.shape in ("cap", "mix") and not _ELIDED.match(token.text):
+        noun = language.code != "de" and any(language.find(kind).fullmatch(token.low) for kind in KINDS)
+        return int(noun or not _plain(language, tokens, at))
+    inside, after = language.listed("inside"), at + 1
+    while after < len(tokens) and tokens[after].low in inside and after < at + 2:
         after += 1
-    small = token.low in _INSIDE and token.shape == "low" and after < len(tokens)
+    small = token.low in inside and token.shape == "low" and after < len(tokens)
     return after + 1 - at if small and tokens[after].shape == "cap" and tokens[after].low not in known_names() else 0
 
 
@@ -120,30 +110,32 @@ def _cut(name: Name, language: Language, token: Token) -> None:
     if language.code == "tr":
         length = min((at for at in (name.text.find("'"), name.text.find("’")) if at > 0), default=len(name.text))
         name.text, name.end = name.text[:length], name.start + length
-    elif language.code in ("fr", "it", "pt") and token.shape == "mix" and (elided := _ELIDED.match(name.text)):
+    elif language.code in _ELIDING and token.shape == "mix" and (elided := _ELIDED.match(name.text)):
         name.text, name.start = name.text[elided.end() :], name.start + elided.end()
 
 
 def _told_by_neighbours(name: Name, language: Language, tokens: Sequence[Token]) -> None:
-    """The type by a title, or by a noun beside: Frau Lindner, das Projekt Adler, Pusula projesi."""
-    before = [token.low for token in tokens[: name.span[0]] if token.text not in "«»„“”\"'."][-_BEFORE:]
-    after = tokens[name.span[1]].low if name.span[1] < len(tokens) and tokens[name.span[1]].shape == "low" else ""
-    if before[-1:] and language.find("title").fullmatch(before[-1]):
+    """The type by a title, or by a noun beside: Frau Lindner, das Projekt Adler, el equipo de Pagos, Pusula projesi."""
+    if _titled(language, tokens, name.span[0]):
         name.options, name.strength = ("Person",), _TITLED
+    before = [token.low for token in tokens[: name.span[0]] if token.text not in _SIGNS][-_BEFORE:]
+    if len(before) > 1 and name.options != ("Person",) and language.find("of").fullmatch(before[-1]):
+        before.pop()
+    after = tokens[name.span[1]].low if name.span[1] < len(tokens) and tokens[name.span[1]].shape == "low" else ""
+    beside = (after, "") if language.code == "tr" else (" ".join(before), before[-1] if before else "")
     for kind in KINDS:
-        noun = language.find(kind)
-        if (
-            (before and noun.fullmatch(before[-1]))
-            or noun.fullmatch(" ".join(before))
-            or (after and language.code == "tr" and noun.fullmatch(after))
-        ):
+        if any(language.find(kind).fullmatch(noun) for noun in beside):
             name.options, name.strength = (kind,), _TITLED
 
 
+def _titled(language: Language, tokens: Sequence[Token], at: int) -> bool:
+    before = at - 1 - (at > 0 and tokens[at - 1].text == ".")
+    return before >= 0 and bool(language.find("title").fullmatch(tokens[before].low))
+
+
 def _listed(text: str, gazetteer: Mapping[str, str]) -> tuple[str, ...]:
-    kind = next((one.type for one in known_names().get(text.lower(), ()) if not one.rest), None) or gazetteer.get(
-        text.lower()
-    )
+    low = text.replace("İ", "I").lower()
+    kind = next((one.type for one in known_names().get(low, ()) if not one.rest), None) or gazetteer.get(low)
     return (kind,) if kind and kind != "Concept" else ()
 
 
@@ -152,9 +144,9 @@ def _caseless(sentence: Sentence, language: Language, gazetteer: Mapping[str, st
     begin, end = sentence.tokens[0].start, sentence.tokens[-1].end
     particles = tuple(sorted(language.listed("part"), key=len, reverse=True))
     held: Name | None = None
-    for found in re.compile(rf"{word_letters(language.code)}+").finditer(sentence.text, begin, end):
+    for found in re.compile(rf"{language.letter}+").finditer(sentence.text, begin, end):
         word = found.group()
-        bare = next((word[: -len(one)] for one in particles if word.endswith(one) and len(word) > len(one) + 1), word)
+        bare = next((word[: -len(one)] for one in particles if _cuts(language, word, one)), word)
         plain = word.lower() in language.plain or _none(language, bare) or word[0].isdigit()
         if held is not None and not plain and _one_name(sentence, language, held, found.start(), word):
             held.text, held.end = sentence.text[held.start : found.start() + len(bare)], found.start() + len(bare)
@@ -169,6 +161,11 @@ def _caseless(sentence: Sentence, language: Language, gazetteer: Mapping[str, st
             held.weak = not held.options or held.strength == _KIN
     if held is not None:
         yield held
+
+
+def _cuts(language: Language, word: str, particle: str) -> bool:
+    bare = word.removesuffix(particle)
+    return word.endswith(particle) and (len(bare) > 1 or bare in language.plain)
 
 
 def _none(language: Language, word: str) -> bool:
@@ -196,13 +193,21 @@ def _kind(
     after = sentence.text[end : sentence.tokens[-1].end].lstrip('」』”"》 ')
     if any(after.startswith(title) for title in language.listed("title")) and language.code != "ar":
         return ("Person",), _TITLED
-    for kind in KINDS:
-        if any(re.match(noun, after) for noun in language.listed(kind)) and language.code != "ar":
+    for kind in KINDS if language.code != "ar" else ():
+        noun = next(filter(None, (re.match(entry, after) for entry in language.listed(kind))), None)
+        if noun and not (language.code == "hi" and _names_next(language, after[noun.end() :])):
             return (kind,), _TITLED
     if word.lower() in words("first_names.txt"):
         return ("Person",), _TITLED
-    surname = language.code == "ko" and len(word) == 3 and word[0] in language.listed("kin")
+    kin = language.listed("kin")
+    surname = word in kin if language.code == "ja" else language.code == "ko" and len(word) == 3 and word[0] in kin
     return (("Person",), _KIN) if surname else ((), 0.7)
+
+
+def _names_next(language: Language, after: str) -> bool:
+    """Whether a noun goes with the word behind it: प्रोजेक्ट उड़ान."""
+    word = re.match(rf"\s*({language.letter}+)", after)
+    return word is not None and not _none(language, word[1])
 
 
 def _solid(sentence: Sentence, language: Language, gazetteer: Mapping[str, str]) -> Iterator[Name]:
@@ -222,10 +227,11 @@ def _solid(sentence: Sentence, language: Language, gazetteer: Mapping[str, str])
 @cache
 def _cutter(language: Language) -> re.Pattern[str]:
     """What finds, from left to right, names that are listed, people, words that are no names, and other names."""
-    known = _either(name for name in known_names() if re.fullmatch("[\u3041-\u9fff]+", name))
+    families = language.listed("kin") if language.code == "ja" else ()
+    known = _either([*families, *(name for name in known_names() if re.fullmatch("[\u3041-\u9fff]+", name))])
     phrases = " ".join(row[3] for row in rows("foreign.tsv") if row[0] == language.code)
     titles = " ".join(title.pattern for title, _ in language.roles)
-    plain = {*language.plain, *re.findall(f"{_HAN}+", phrases), *re.findall(f"{_HAN}+", titles)}
+    plain = {*language.plain, *re.findall(f"{_HAN}+", phrases), *re.findall("[\u30a1-\u30fc\u4e00-\u9fff]+", titles)}
     if language.code == "ja":
         # One ideograph is a word of its own before kana alone: 働いて, but not that of 労働.
         cut = _either(word if len(word) > 1 else f"{word}(?={_KANA}|$)" for word in plain)

@@ -53,8 +53,8 @@ class Said(NamedTuple):
     """A phrase of foreign.tsv: `senses` is what it may say; without them it says that somebody has a job title.
 
     `starts`: one of these stands in every sentence that has it; `turned`: the object is the subject of the sentence;
-    `past`: it is over if it is a state; `own`: the writer is the subject; `beside`: the subject stands right before it;
-    `case`: that of the name.
+    `past`: it is over if it is a state; `own`: the writer is the subject; `beside`, `after`: the subject stands right
+    before or after it; `case`: that of the name.
     """
 
     text: str
@@ -64,6 +64,7 @@ class Said(NamedTuple):
     past: bool
     own: bool
     beside: bool
+    after: bool
     case: str
 
 
@@ -77,6 +78,11 @@ class Language:
     def solid(self) -> bool:
         """Whether words are written without spaces."""
         return self.code in SOLID
+
+    @cached_property
+    def letter(self) -> str:
+        """What matches a letter of a word: in Hindi and Arabic signs above and below the letters as well."""
+        return r"[\w\u0900-\u0963\u0966-\u097f\u064b-\u0652]" if self.code in ("hi", "ar") else r"\w"
 
     def listed(self, use: str) -> tuple[str, ...]:
         """Return the entries of a use, as regular expressions."""
@@ -92,7 +98,7 @@ class Language:
     def spoken(self) -> re.Pattern[str]:
         """Words that are no names: those that regular expressions tell, job titles and the words of phrases."""
         uses = ("word", "not", *KINDS, *self.titles)
-        return re.compile(_any([entry for use in uses for entry in self.listed(use)] or ["(?!)"]))
+        return re.compile(_any(["c[etfop]o", *(entry for use in uses for entry in self.listed(use))]), re.IGNORECASE)
 
     @cached_property
     def titles(self) -> tuple[str, ...]:
@@ -113,10 +119,11 @@ class Language:
     @cached_property
     def joint(self) -> str:
         """What joins names: a comma or "and"."""
-        conjunctions = _any(self.listed("and"))
-        return (
-            rf"\s*(?:[,、，]\s*)?(?:{conjunctions})?\s*" if self.solid else rf"(?:\s*,\s*|\s*(?<!\w){conjunctions}\s*)"
-        )
+        conjunctions, light = _any(self.listed("and")), _any(self.listed("light"))
+        if self.solid:
+            return rf"(?:{_any(self.listed('title'))})?(?:\s*[,、，]\s*|\s*{conjunctions}\s*)"
+        comma = "" if self.code == "tr" else r"\s*,\s*|"  # which stands behind a Turkish subject
+        return rf"(?:{comma}\s*(?<!\w){conjunctions}\s*)(?:{light}\s+)?"
 
     @cached_property
     def group(self) -> re.Pattern[str]:
@@ -149,19 +156,15 @@ class Language:
         return tuple((re.compile(entry, re.IGNORECASE), kinds[label]) for label, entry in found)
 
 
-def word_letters(code: str) -> str:
-    """Return what matches a letter of a word: in Hindi and Arabic signs above and below the letters as well."""
-    return r"[\w\u0900-\u097f\u064b-\u0652]" if code in ("hi", "ar") else r"\w"
-
-
 def language_of(sentence: Sentence) -> Language | None:
     """Return the language of a sentence, None for English and what cannot be told."""
     tokens = sentence.tokens
     votes: dict[str, int] = {}
     known = _telling()
     for at, token in enumerate(tokens):
-        if token.low in known and (token.shape == "low" or at < _OPENING):
-            for code, weight in known[token.low]:
+        word = token.low if token.shape != "mix" else _elided(token.low)
+        if word in known and (token.shape != "cap" or at < _OPENING):
+            for code, weight in known[word]:
                 votes[code] = votes.get(code, 0) + weight
     if not votes and sentence.text.isascii():
         return None
@@ -169,6 +172,8 @@ def language_of(sentence: Sentence) -> Language | None:
     if code in _LETTERED:
         english = sum(token.low.isascii() and token.shape == "low" and _is_english(token.low) for token in tokens)
         written = sum(not token.text.isascii() for token in tokens)
+        if code in SOLID:
+            written = sum(len(token.text) for token in tokens if not token.text.isascii()) // 3
         if written < 2 or 2 * english >= written:  # a name alone, or in an English sentence
             return None
         return _language("uk" if code == "ru" and votes.get("uk", 0) > votes.get("ru", 0) else code)
@@ -190,6 +195,11 @@ def _script(tokens: Sequence[Token]) -> str:
     return ""
 
 
+def _elided(word: str) -> str:
+    """What stands before an apostrophe: l'équipe, dell'Enel."""
+    return word[: max(word.find("'"), word.find("’")) + 1].replace("’", "'")
+
+
 def _is_english(word: str) -> bool:
     return is_common(word) or word in forms()
 
@@ -199,7 +209,8 @@ def _finder(language: Language, use: str) -> re.Pattern[str]:
     entries = language.listed(use)
     if not entries:
         return re.compile("(?!)")
-    return re.compile(_any(entries) if language.solid else rf"(?<!\w){_any(entries)}(?!\w)", re.IGNORECASE)
+    before, after = ("", "") if language.solid else (f"(?<!{language.letter})", f"(?!{language.letter})")
+    return re.compile(before + _any(entries) + after, re.IGNORECASE)
 
 
 @cache
@@ -231,8 +242,9 @@ def _telling() -> dict[str, tuple[tuple[str, int], ...]]:
     """What a word says of the language: its verbs say more than its small words."""
     found: dict[str, dict[str, int]] = {}
     for (code, use), entries in _uses().items():
-        for word in entries if use == "telling" else ():
-            found.setdefault(word, {})[code] = 1
+        if use in ("telling", *KINDS) or (use.isupper() and code not in _LETTERED):
+            for word in (word for entry in entries for word in _spelt(entry)):
+                found.setdefault(word, {})[code] = 1
     for code, _, _, text in rows("foreign.tsv"):
         if code not in SOLID | CASELESS:
             for word in re.findall(r"(?<![\w\\(\[])[^\W\d_]{3,}(?![\w*\[(?])", text):
@@ -241,11 +253,19 @@ def _telling() -> dict[str, tuple[tuple[str, int], ...]]:
     return {word: tuple(codes.items()) for word, codes in found.items() if word not in ordinary}
 
 
+def _spelt(entry: str) -> list[str]:
+    """The words that a simple regular expression stands for: fundador and fundadora of fundadora?."""
+    if found := re.search(r"\[(\w+)\]|(\w)\?", entry):
+        options = found[1] or ["", found[2]]
+        return [word for option in options for word in _spelt(entry[: found.start()] + option + entry[found.end() :])]
+    return [entry] if entry.replace("'", "").isalpha() else []
+
+
 def _phrases(english: str, marks: Sequence[str], text: str) -> list[Said]:
     verb, *rest = english.lstrip("<").split()
     senses = () if "@" in rest else tuple(one for one in phrases()[verb] if one.rest == tuple(rest))
     case = next((mark for mark in marks if mark in CASES), "")
-    told = english.startswith("<"), "past" in marks, "me" in marks, "beside" in marks, case
+    told = english.startswith("<"), "past" in marks, "me" in marks, "beside" in marks, "after" in marks, case
     return [Said(phrase, _starts(phrase), senses, *told) for phrase in text.split("; ")]
 
 
@@ -276,10 +296,12 @@ def _compile(language: Language, phrase: str) -> re.Pattern[str]:
     """Make a regular expression of a phrase: light words may stand before its name, others between its words."""
     atoms = _atoms(phrase)
     solid = language.solid
-    light = _any([entry for use in ("light", *KINDS) for entry in language.listed(use)])
+    of = rf"(?:\s+{_any(language.listed('of'))})?" if language.listed("of") else ""
+    nouns = [entry + of for kind in KINDS for entry in language.listed(kind)]
+    light = _any([*language.listed("light"), *nouns])
     name = rf"(?P<o>{NAME}(?:{language.joint}{NAME})*)"
     if solid or language.code in CASELESS or language.code == "tr":
-        name += rf"(?:\s*{_any([entry for kind in KINDS for entry in language.listed(kind)])})?"
+        name += rf"(?:\s*{_any([entry for use in (*KINDS, 'title') for entry in language.listed(use)])})?"
     elif atoms[-1] == "_":
         end = rf"(?=\s*(?:$|[,.;:)]|(?<!\w){_any(language.listed('and'))}(?!\w)))"
         name = rf"(?P<o>{NAME}(?:{language.joint}{NAME}{end})*)"
@@ -293,8 +315,10 @@ def _compile(language: Language, phrase: str) -> re.Pattern[str]:
             atom.replace("*", r"\w*").replace(r"\w\w*", r"\w*").replace(".{", r"[^,.;，。、；]{").replace(".\\w*", ".*")
         )
         text = f"(?:{text})" if "|" in text else text
-        parts.append(text.replace(" ", r"\s").replace("_", name).replace("@", title))
-    edges = ("", "") if solid else (r"(?<!\w)", r"(?!\w)")
+        parts.append(text.replace(" ", r"\s").replace("_", name).replace("@", title).replace(r"\w", language.letter))
+        if at and atom[0] == "(" and atom[-2:] == ")?":
+            parts[-2:] = [f"(?:{parts[-2]}{parts[-1]})?"]
+    edges = ("", "") if solid else (f"(?<!{language.letter})", f"(?!{language.letter})")
     return re.compile(edges[0] + "".join(parts) + edges[1], re.IGNORECASE)
 
 
@@ -302,7 +326,8 @@ def _between(language: Language, light: str, *, close: bool, named: bool) -> str
     if language.solid:
         return rf"(?:{light}|[「『“\"《\s])*" if close else r"\s*"
     if close:
-        return rf"(?:\s+|(?<=['’]))(?:{light}\s+)*(?:\w{{1,5}}['’])?"
+        doer = rf"(?:\s+{NAME})?" if language.code == "ar" else ""  # who does it stands behind the verb
+        return doer + rf"(?:\s+|(?<=['’]))(?:(?:\w{{1,5}}['’])?{light}\s+)*(?:\w{{1,5}}['’])?"
     stop = _any([*language.listed("and"), *language.listed("but")])
     return rf"(?:\s+(?!{stop}(?!\w)){_STOP if named else _UNNAMED}+){{0,6}}?\s+"
 
