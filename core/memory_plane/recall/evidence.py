@@ -57,13 +57,12 @@ class Question:
 class Evidence:
     """What one memory has of it: its rank by words, its likeness, the terms in it, who says it; what age leaves.
 
-    `terms` have how telling they are, less where other words say them; `own`: it has a word of the question itself.
+    `terms` have how telling they are, less where other words say them.
     `asks`: it asks something, so that what comes next may answer it.
     """
 
     words: float = 0.0
     meaning: float = 0.0
-    own: bool = False
     terms: Mapping[str, float] = field(default_factory=dict)
     asks: bool = False
     named: bool = False
@@ -73,7 +72,7 @@ class Evidence:
     @property
     def speaks(self) -> bool:
         """Whether it has a word of the question, be it its writer's name."""
-        return self.named or self.own
+        return self.named or any(len(term) > 1 for term in self.terms)  # else a sign of a longer word
 
 
 def telling(words: Sequence[str], counts: Mapping[str, int], total: int) -> dict[str, float]:
@@ -124,7 +123,6 @@ def read(
     rows = list(rows)
     most = max(READ // max(len(rows), 1), 200)
     worth_stemming = _beginnings(question.alike)
-    whole_words = {term for term in question.terms if len(term) > 1}  # else a sign of a longer word
     vector = vectors.whole(question.vector)
     found = {}
     now = (question.at - EPOCH) // _MICROSECOND
@@ -140,7 +138,6 @@ def read(
         found[seq] = Evidence(
             words=ranked.get(seq, 0.0),
             meaning=max(vectors.likeness(vector, row), 0.0) if row and vector else 0.0,
-            own=not whole_words.isdisjoint(stems),
             terms=_terms(stems, question) if stems else {},
             asks="?" in said and _ASKS.search(said) is not None,
             named=not said_by.isdisjoint(question.words),
