@@ -1,10 +1,12 @@
 """Count whom the scorer tells of what, beside telling all and beside matching the words of the interests.
 
     python tests/benchmarks/attention.py [--failures] [--threshold 0.5]
+    python tests/benchmarks/attention.py --refocus
 
 tests/data/attention.json has three worlds of five agents each: what they care about and do, what was written before,
 and texts labelled with the agents that should be told. Each text is written through the whole line of a write. Of the
-last part nobody reads the failures.
+last part nobody reads the failures. With `--refocus` it is timed instead what a heartbeat costs that names another
+focus, for which 200 memories are scored anew.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from time import process_time
 from typing import Any, NamedTuple
 
 from memory_plane.plane import Plane
@@ -75,6 +78,24 @@ def row(part: str, scorer: str, judged: Iterable[Judged]) -> str:
     return f"| {part} | {scorer} | {wanted} | {told} | {right} | {precision:.2f} / {recall:.2f} / {f1:.2f} |"
 
 
+def refocus(world: World) -> None:
+    """Print the milliseconds of the processor that a heartbeat takes, with the focus of before and with another one."""
+    texts = [one["text"] for other in json.loads(DATA.read_text("utf-8"))["worlds"] for one in other["texts"]]
+    focuses = [about["focus"] for about in world["agents"].values()]
+    agent = next(iter(world["agents"]))
+    home = Path(tempfile.mkdtemp())
+    with Plane(Settings.load(home=home, plugins={"enabled": ["local"]}, synchronous="normal")) as plane:
+        for number in range(300):
+            plane.post(f"{texts[number % len(texts)]} ({number})", agent="other", kind="observation")
+        for name, words in (("same focus", focuses[:1] * 10), ("another focus", focuses * 4)):
+            plane.heartbeat(agent=agent, focus=words[-1])
+            began = process_time()
+            for focus in words:
+                plane.heartbeat(agent=agent, focus=focus)
+            print(f"{name}: {(process_time() - began) / len(words) * 1e3:.1f} ms")
+    shutil.rmtree(home)
+
+
 def main() -> None:
     """Read the options, write the worlds and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -82,7 +103,11 @@ def main() -> None:
         "--failures", action="store_true", help="list who was told wrongly, or not, of parts one and two"
     )
     parser.add_argument("--threshold", type=float, default=0.5, help="from which score on an agent is told")
+    parser.add_argument("--refocus", action="store_true", help="time what a new focus costs")
     options = parser.parse_args()
+    if options.refocus:
+        refocus(json.loads(DATA.read_text("utf-8"))["worlds"][0])
+        return
     print("| part | scorer | should be told | told | rightly | P / R / F1 |\n|---|---|---|---|---|---|")
     for world in json.loads(DATA.read_text("utf-8"))["worlds"]:
         home = Path(tempfile.mkdtemp())
