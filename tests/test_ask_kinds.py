@@ -46,6 +46,8 @@ SAID = (
     "Our lathe hums. It costs 900 euros a month.",
     "The lecture is about bees. The speaker was Dr. Aune.",
     "The fair starts on 14 February 2027 in Ghent.",
+    "Mia is the CTO of Nordhavn.",
+    "Lumora is based in Ghent.",
     "Brandt no longer works on ward 5.",
     "quick update - wen finished the floor plans, sent em to the city",
     "Otto plans to paint the gate.",
@@ -138,6 +140,8 @@ def asked(plane: Plane, question: str) -> Answer:
         ("When does the fair start?", "2027-02-14"),
         ("Who keeps the spare key?", "Poul Vester"),
         ("Does Brandt work on ward 5?", "No"),
+        ("What does Mia do at Nordhavn?", "CTO of Nordhavn"),
+        ("What is Mia's title at Nordhavn?", "CTO of Nordhavn"),
         ("who finished the floor plans", "wen"),
         ("Who runs the kiosk at the pier?", "Sunniva Dahl"),
         ("Where is the food bank?", "Linden Street"),
@@ -191,6 +195,7 @@ def test_nothing_is_blocked_where_nothing_is_said_to_be(plane: Plane) -> None:
         "Did the kiln repair Ottilie?",
         "Who is Malou's cousin?",
         "Who paints the gate?",
+        "What does Mia do at Lumora?",
         "Who paints the nets?",
         "Who delivers the kiln?",
         "How many nets does Malou mend?",
@@ -204,7 +209,7 @@ def test_what_is_denied_supposed_asked_or_not_said_is_not_answered(plane: Plane,
     assert (found.text, found.known) == (UNKNOWN, False)
 
 
-WORDS = "who what where when why how much does did was the to of ' \" * ( - \x00 🦓 田中 Ann Birgit keeps books because it and or"
+WORDS = "who what where why how much does did was the to of ' \" * ( - \x00 🦓 田中 Birgit keeps books because it or"
 
 
 @given(st.lists(st.sampled_from(WORDS.split(" ")), max_size=12))

@@ -161,7 +161,8 @@ def _built(pattern: Pattern, bound: Bound, phrases: Phrases) -> Iterator[Form]:
     """Yield what a pattern asks; of several things that it can mean the likeliest first."""
     if pattern.form == "has":
         meant = attributes()[pattern.option,] if (pattern.option,) in attributes() else [bound["N"]]
-        yield from (Which(had(one, bound["A"]), count=pattern.option == "count") for one in meant)
+        for one in meant:
+            yield Which(replace(had(one, bound["A"]), at=bound.get("B")), count=pattern.option == "count")
         return
     form = _form(pattern, bound, phrases)
     if form is not None:

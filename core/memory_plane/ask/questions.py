@@ -51,12 +51,16 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """Whatever is of these kinds, fulfils all conditions and is not `but`; `keys` are of facts that say it too."""
+    """Whatever is of these kinds, fulfils all conditions and is not `but`; `keys` are of facts that say it too.
+
+    With `at` it is what somebody has there: a role at a company.
+    """
 
     kinds: Kinds = ANY_KIND
     conditions: tuple[Condition, ...] = ()
     keys: frozenset[str] = field(default=frozenset())
     but: Term | None = None
+    at: Term | None = None
 
     def in_tense(self, tense: Tense) -> Sought:
         """Return what was sought, as it was then: "his former employer"."""

@@ -15,7 +15,7 @@ from memory_plane.recall import knowledge
 from memory_plane.recall.denials import Denial, denials
 from memory_plane.recall.knowledge import Tie, micros
 from memory_plane.store.names import folded
-from memory_plane.vocabulary.meanings import Way, former, is_office
+from memory_plane.vocabulary.meanings import Way, former, including, is_office
 
 Found = dict[int, tuple[Tie, ...]]
 """Nodes by their rows, each with the edges that make it an answer."""
@@ -74,6 +74,8 @@ class Solver:
                 return {}
         if sought.but is not None and found:
             found = {key: ties for key, ties in found.items() if key not in self.term(sought.but)}
+        if sought.at is not None and found:
+            found = self._had_at(found, sought.conditions[0].other, sought.at)
         for sort in sorts:
             found = self._of_sort(found or {}, sort)
         return self._of_kinds(found or {}, (sought.kinds, *(one.kinds for one in sought.conditions)))
@@ -82,6 +84,14 @@ class Solver:
         """Return what is of all the kinds; an office at a company stands for the role."""
         asked = [kinds for kinds in wanted if kinds]
         return {key: ties for key, ties in found.items() if all(_is_of(key, ties, kinds) for kinds in asked)}
+
+    def _had_at(self, found: Found, owner: Term | None, at: Term) -> Found:
+        """Return what somebody has at a place: an office there, or a role where the owner works there."""
+        places = self.term(at)
+        offices = {key: ties for key, ties in found.items() if key in places}
+        working = Condition((including(Way(WORKS, forward=True)),), at)
+        works = not offices and owner is not None and self.fulfilling(working, among=list(self.term(owner)))
+        return found if works else offices
 
     def _of_sort(self, found: Found, sort: OfSort) -> Found:
         """Return what is of a sort by its name, or else what a memory that tells of it calls so."""
