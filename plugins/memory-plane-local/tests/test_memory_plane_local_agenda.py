@@ -41,6 +41,7 @@ def test_line_below_a_heading_is_an_item(heading: str, bullet: str) -> None:
         ("update the register (Carla)", ("Carla", "update the register", "")),
         ("update the register @zed by Friday", ("zed", "update the register", "2026-12-04")),
         ("update the register – Carla", ("Carla", "update the register", "")),
+        ("update the register – Carla – by Friday", ("Carla", "update the register", "2026-12-04")),
         ("update the register, owner: Carla", ("Carla", "update the register", "")),
         ("update the register (Stripe)", ("me", "update the register (Stripe)", "")),
         ("send the plan to Ruth", ("me", "plan", "")),

@@ -192,7 +192,7 @@ def _behind(reader: Reader, clause: Clause, at: int) -> tuple[Name | None, int]:
     name, after = (
         _person(reader, clause, at + 1, sure=low != "(") if low in ("(", "[", "->", "→", "–", "—") else (None, 0)
     )
-    closed = _low(tokens, after) in (")", "]", ",", "") if name is not None else False
+    closed = _low(tokens, after) in cues("owner_end") or after == len(tokens) if name is not None else False
     return (name, after) if closed else (None, 0)
 
 

@@ -90,7 +90,8 @@ def _receiver(reader: Reader, clause: Clause, at: int) -> tuple[Name | None, int
         return reader.discourse.reader, at + 1
     if one.kind == NAME:
         kind = one.names[0].options[:1]
-        return (one.names[0], at + 1) if kind in (("Person",), ("Agent",)) or (not kind and owned) else (None, at)
+        gets = kind in (("Person",), ("Agent",), ("Organization",)) or (not kind and owned)
+        return (one.names[0], at + 1) if gets else (None, at)
     if one.kind == ROLE and owned:
         return undertaking(clause, one.begin, one.end), at + 1
     if one.kind == NOUN and owned and one.end - one.begin == 1 and elements[what].begin <= one.end + 1:
@@ -133,12 +134,15 @@ def addressee(reader: Reader, clause: Clause, at: int) -> Name | None:
             continue
         if before.low == "to" and element.kind == PRONOUN and element.low != "it":
             return next(iter(reader.discourse.resolve(element.low)[0]), None)
+        if before.low == "to" and element.low == "you":
+            return reader.discourse.reader
         if element.kind != NAME:
             continue
         name = element.names[0]
         sure = name.options[:1] in (("Person",), ("Agent",))
         if sure or before.low == "to":
-            return name if sure or (not name.options and name.type != "Place") else None
+            likely = not name.options and name.type != "Place" and name.text.replace(" ", "").isalpha()
+            return name if sure or likely else None
     return None
 
 
@@ -185,6 +189,24 @@ def task_end(tokens: Sequence[Token], begin: int, written: datetime) -> int:
 
 def _closes(token: Token) -> bool:
     return token.low in cues("reason") or (token.shape == "mark" and token.low not in cues("inside_task"))
+
+
+def is_deed(clause: Clause, at: int) -> bool:
+    """Return whether a token is a verb of what people have to do, or an unknown word before a thing that is named."""
+    token = clause.sentence.tokens[at]
+    if token.low in words("deeds.txt") or token.low in words("giving.txt"):
+        return True
+    known = token.low in words("function.txt") or token.low in words("adverbs.txt") or token.shape != "low"
+    return not known and at + 1 < len(clause.sentence.tokens) and is_named(clause, at + 1)
+
+
+def is_named(clause: Clause, at: int) -> bool:
+    """Return whether something named or spoken of as known begins at a token: "the visa photos", "Oma's card"."""
+    token = clause.sentence.tokens[at]
+    if token.low in cues("article") or token.low in cues("owner"):
+        return at + 1 < len(clause.sentence.tokens)
+    place = clause.element_at(at)
+    return place < len(clause.elements) and clause.elements[place].begin == at and clause.elements[place].kind == NAME
 
 
 def undertaking(clause: Clause, begin: int, end: int) -> Name:

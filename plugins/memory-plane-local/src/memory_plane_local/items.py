@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memory_plane.types import Item, Polarity
 from memory_plane_local.clauses import Clause
 from memory_plane_local.dates import due_date
-from memory_plane_local.deals import Deal, act, bind, given, past, task_end, thing, undertaking
+from memory_plane_local.deals import Deal, act, bind, given, is_deed, past, task_end, thing, undertaking
 from memory_plane_local.drafts import Draft, fit, polarity, settle
 from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
 from memory_plane_local.guards import FUTURE, HYPOTHETICAL, PAST_TENSE
@@ -167,7 +167,9 @@ def _vow(reader: Reader, clause: Clause, at: int) -> _Vow | None:
     said = next((one for one in reversed(before[:-1]) if tokens[one.end - 1].low in cues("vowed")), None)
     if before[-1].kind not in (PRONOUN, NAME) or said is None or said.flags & ~PAST_TENSE or clause.flags:
         return None
-    if element.low in cues("idle") or any(token.low == "never" for token in tokens[max(0, said.begin - 1) : said.end]):
+    if (element.low in cues("idle") and not _does(clause, at)) or any(
+        token.low == "never" for token in tokens[max(0, said.begin - 1) : said.end]
+    ):
         return None
     place = before.index(said)
     heard = [one for one in before[place + 1 : -1] if one.low not in ("that", "to")]
@@ -264,11 +266,12 @@ def _stops(element: Element, limit: int) -> bool:
 
 
 class _Bond(NamedTuple):
-    """Words behind somebody that bind; `dated` = only by a day; `deed` = a verb follows, and no thing."""
+    """Words behind somebody that bind; `dated` = only by a day; `deed` = a verb follows, `new` if no table has it."""
 
     words: tuple[str, ...]
     dated: bool
     deed: bool
+    new: bool
 
 
 def read_bond(reader: Reader, clause: Clause, at: int) -> Item | None:
@@ -283,9 +286,11 @@ def read_bond(reader: Reader, clause: Clause, at: int) -> Item | None:
         owners = [name for name in _named(reader, clause.elements[at]) if name.options[:1] in _PEOPLE]
         if not owners:
             return None
+        if bond.new and any(one.kind == VERB and one.end == begin + 1 for one in clause.elements):
+            continue
         if bond.dated and due_date(tokens[after:], clause.written) is None:
             continue
-        if bond.deed and not ({tokens[begin].low} & (words("deeds.txt") | words("giving.txt"))):
+        if bond.deed and not is_deed(clause, begin):
             continue
         deal = act(reader, clause, begin) if bond.deed else thing(reader, clause, clause.element_at(begin))
         if deal.thing is not None:
@@ -299,5 +304,5 @@ def _bonds() -> dict[str, tuple[_Bond, ...]]:
     found: dict[str, list[_Bond]] = {}
     for kind, text in rows("bonds.tsv"):
         for choice in product(*(word.split("|") for word in text.split())):
-            found.setdefault(choice[0], []).append(_Bond(choice, "dated" in kind, "deed" in kind))
+            found.setdefault(choice[0], []).append(_Bond(choice, "dated" in kind, "deed" in kind, "new" in kind))
     return {first: tuple(bonds) for first, bonds in found.items()}

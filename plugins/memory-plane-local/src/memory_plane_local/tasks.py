@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memory_plane.types import Item
 from memory_plane_local.clauses import Clause
 from memory_plane_local.dates import due_date
-from memory_plane_local.deals import act, bind, past, task_end
+from memory_plane_local.deals import act, bind, is_deed, is_named, past, task_end
 from memory_plane_local.elements import MARK, NAME, NOUN, ROLE, Element
 from memory_plane_local.guards import HYPOTHETICAL
 from memory_plane_local.relations import Reader
@@ -72,10 +72,10 @@ def read_assignments(reader: Reader, clause: Clause) -> Iterator[Item]:
         end = task_end(tokens, begin, clause.written)
         due = due_date(tokens[end : end + _DUE], clause.written)
         if elements[at + 1].low == "to":
-            said = end >= begin + _SHORTEST and _is_deed(clause, begin)
+            said = end >= begin + _SHORTEST and is_deed(clause, begin)
         else:
             by = any(token.low in cues("day_due") for token in tokens[end : end + 1])
-            said = due is not None and (_is_deed(clause, begin) or (by and begin < end <= begin + _NOUN))
+            said = due is not None and (is_deed(clause, begin) or (by and begin < end <= begin + _NOUN))
         if not said or tokens[begin].low in cues("light"):  # "Tia: pls …" asks her
             continue
         if owners := [name for name in element.names if name.options[:1] in (("Person",), ("Agent",))]:
@@ -128,19 +128,10 @@ def _conditional(tokens: Sequence[Token]) -> bool:
 def _follows(clause: Clause, kind: str, begin: int, end: int) -> bool:
     """Whether there is behind an opener what must be there."""
     if kind == "deed":
-        return _is_deed(clause, begin)
+        return is_deed(clause, begin)
     if kind == "thing":
-        return _named(clause, begin)
+        return is_named(clause, begin)
     return kind == "any" or _does_something(clause, begin, end)
-
-
-def _is_deed(clause: Clause, at: int) -> bool:
-    """Whether a token is a verb of what people have to do, or an unknown word before a thing that is named."""
-    token = clause.sentence.tokens[at]
-    if token.low in words("deeds.txt") or token.low in words("giving.txt"):
-        return True
-    known = token.low in words("function.txt") or token.low in words("adverbs.txt") or token.shape != "low"
-    return not known and at + 1 < len(clause.sentence.tokens) and _named(clause, at + 1)
 
 
 def read_errand(reader: Reader, clause: Clause) -> Item | None:
@@ -155,12 +146,12 @@ def read_errand(reader: Reader, clause: Clause) -> Item | None:
     if not (tokens[begin].low in words("deeds.txt") or tokens[begin].low in words("giving.txt")):
         return None
     if {token.low for token in rest} & cues("errand_for") or (
-        rest[0].low in words("function.txt") and not _named(clause, begin + 1)
+        rest[0].low in words("function.txt") and not is_named(clause, begin + 1)
     ):
         return None
     end = task_end(tokens, begin, clause.written)
     by = end < len(tokens) and tokens[end].low in cues("day_due")
-    if end < begin + _SHORTEST or not (by or _named(clause, begin + 1) or rest[0].low in cues("kin")):
+    if end < begin + _SHORTEST or not (by or is_named(clause, begin + 1) or rest[0].low in cues("kin")):
         return None
     due = due_date(tokens[end:], clause.written)
     if due is None:
@@ -178,18 +169,9 @@ def _does_something(clause: Clause, begin: int, end: int) -> bool:
     if any(element.kind in (NAME, NOUN, ROLE) and begin < element.end <= end for element in clause.elements):
         return True
     deed = main in words("deeds.txt")
-    return any(_named(clause, at) or (deed and _says(tokens[at])) for at in range(begin + 1, end))
+    return any(is_named(clause, at) or (deed and _says(tokens[at])) for at in range(begin + 1, end))
 
 
 def _says(token: Token) -> bool:
     """Whether a word says something by itself."""
     return token.shape != "mark" and token.low not in words("function.txt") and token.low not in words("adverbs.txt")
-
-
-def _named(clause: Clause, at: int) -> bool:
-    """Whether something named or spoken of as known begins at a token: "the visa photos", "Oma's card"."""
-    token = clause.sentence.tokens[at]
-    if token.low in cues("article") or token.low in cues("owner"):
-        return at + 1 < len(clause.sentence.tokens)
-    place = clause.element_at(at)
-    return place < len(clause.elements) and clause.elements[place].begin == at and clause.elements[place].kind == NAME
