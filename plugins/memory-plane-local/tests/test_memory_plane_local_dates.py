@@ -64,6 +64,8 @@ def test_calendar_dates_in_figures_and_words(text: str, day: str) -> None:
         ("last Easter", "2026-04-05"),
         ("Thanksgiving 2027", "2027-11-25"),
         ("Thursday week", "2026-12-03"),
+        ("Thursday fortnight", "2026-12-10"),
+        ("Sun 3pm", "2026-11-29"),
         ("a week on Friday", "2026-12-04"),
         ("two weeks today", "2026-12-09"),
         ("the Monday after Christmas", "2026-12-28"),
@@ -136,6 +138,7 @@ def test_figures_are_read_as_where_the_writer_is(zone: str, day: str) -> None:
         "deliver 2000 pieces to 12 people on the 18th floor",
         "end of the line",
         "10/10 would buy again, 3/4 of the milk, 1/2 done, room 5/6",
+        "Sun and wind, version 1.2.2026 of it",
         "2026-W54, h1 and h2 tags, calendar week 0",
     ],
 )

@@ -203,8 +203,8 @@ class DayReader(FigureReader):
     def _away(self, end: int, weekday: int) -> Found | None:
         """ "(Thursday) week", "(the Monday) after Easter", "(Friday) after next"."""
         coming = self.today + timedelta(days=(weekday - self.today.weekday()) % 7)
-        if self.low(end) == "week" and self.closed(end + 1):
-            return self.day(coming + timedelta(days=7), end + 1)
+        if self.low(end) in ("week", "fortnight") and self.closed(end + 1):
+            return self.day(coming + timedelta(days=7 if self.low(end) == "week" else 14), end + 1)
         if self.low(end) == "after" and self.low(end + 1) == "next":
             return self.day(days.in_week(self.today, weekday, 2), end + 2)
         found = self._based(end)
@@ -212,6 +212,9 @@ class DayReader(FigureReader):
 
     def _surely(self, at: int) -> bool:
         """Whether an abbreviation is a weekday: written with a capital, or where a day is expected."""
+        if at == 0 and self.pieces[at].low in cues("day_or_word"):  # "Sun and wind", but "Sun 3pm" and "Mon, Tue"
+            after = self.low(at + 1)
+            return not after.isalpha() or after in cues("day_then") or bool(phrase("weekday", at + 2, self.pieces))
         if not self._vague(at):
             return True
         return self.low(at - 1) in cues("day_in") or self.low(at - 1) in (",", "or", "and")

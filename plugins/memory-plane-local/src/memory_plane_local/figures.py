@@ -42,6 +42,8 @@ class FigureReader:
         """ "2026-12-24", "24.12.2026", "12/24/26", "23/Sep/2020", "22/04" after a preposition."""
         if at and self.pieces[at].glued and (self.pieces[at - 1].number >= 0 or self.low(at - 1) in (".", ":")):
             return None
+        if self.low(at - 1) in cues("versioned"):
+            return None
         fields, end = self._fields(at)
         if len(fields) < 2 or self._runs_on(end):
             return None
