@@ -164,3 +164,40 @@ def test_a_company_keeps_the_signs_in_its_name(name: str) -> None:
 def test_a_name_that_is_a_word_denies_and_supposes_nothing(text: str, claim: str) -> None:
     assert said(text) == {claim}
     assert not read(text).items
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Ana and Bob live in Oslo. They use Rust.", {"Ana USES Rust", "Bob USES Rust"}),
+        ("Ana and Bob founded Kettle. They use Rust.", {"Kettle USES Rust"}),
+        ("Ana and Bob are at Stripe. Both use Rust.", {"Ana USES Rust", "Bob USES Rust"}),
+        (
+            "Neither Ana nor Bob works at Acme any more; both left for Initech.",
+            {
+                "Ana PREVIOUSLY_WORKED_AT Acme",
+                "Bob PREVIOUSLY_WORKED_AT Acme",
+                "Ana WORKS_AT Initech",
+                "Bob WORKS_AT Initech",
+            },
+        ),
+        ("All use Rust.", set()),
+    ],
+)
+def test_they_and_both_are_those_who_were_the_subject(text: str, claims: set[str]) -> None:
+    assert claims <= said(text)
+    assert {claim for claim in said(text) if "USES" in claim} == {claim for claim in claims if "USES" in claim}
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Stripe's Dublin office hired Carla.", {"Stripe LOCATED_IN Dublin", "Carla WORKS_AT Stripe"}),
+        ("Lark is a shop in Ghent.", {"Lark LOCATED_IN Ghent"}),
+        ("Bob joined Bright Harbor.", {"Bob WORKS_AT Bright Harbor"}),
+        ("Prof. Bob Ek of Acme Research called.", {"Bob Ek WORKS_AT Acme Research"}),
+        ("Yara told me: “we use Figma for it all”", {"Yara USES Figma"}),
+    ],
+)
+def test_a_place_or_a_company_belongs_to_the_name_before_it(text: str, claims: set[str]) -> None:
+    assert said(text) == claims

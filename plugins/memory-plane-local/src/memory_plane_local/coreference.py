@@ -14,6 +14,7 @@ _WANTED = {
     "she": (("Person",), 0.92),
     "they": (("Organization", "Team", "Person"), 0.9),
     "it": (("Project", "Tool", "Document", "Organization", "Concept", "Agent"), 0.9),
+    "both": (("Person",), 0.92),
     "code": (("Project",), 0.9),
 }
 _MEMORY = 12
@@ -47,6 +48,8 @@ class Discourse:
         kinds, factor = _WANTED[pronoun]
         if pronoun in ("he", "she"):
             return self._person(pronoun, factor)
+        if pronoun == "both" or (pronoun == "they" and self._people() and not self._grouped()):
+            return self._people(), factor
         for kind in kinds:
             for name in reversed(self.recent):
                 if name.options[:1] == (kind,):
@@ -57,6 +60,16 @@ class Discourse:
         if pronoun == "they" and (thing := self.last("Project")):
             return [thing], factor * 0.85
         return ([self.writer], 0.8) if pronoun == "code" and self.writer else ([], 0.0)
+
+    def _people(self) -> list[Name]:
+        """Several people who were the subject before."""
+        several = len(self.subject) > 1 and all(name.options[:1] == ("Person",) for name in self.subject)
+        return list(self.subject) if several else []
+
+    def _grouped(self) -> bool:
+        """Whether a company or a team was named beside or after the subject before, which "they" may be as well."""
+        since = min((self.recent.index(name) for name in self.subject if name in self.recent), default=0)
+        return any(name.options[:1] in (("Organization",), ("Team",)) for name in self.recent[since:])
 
     def _person(self, pronoun: str, factor: float) -> tuple[list[Name], float]:
         """The subject before, or the person said last; one who was a she is no he."""

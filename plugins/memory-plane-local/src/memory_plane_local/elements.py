@@ -312,6 +312,8 @@ class _Builder:
         if token.low in _OWNERS:
             self.owner = _OWNERS[token.low]
             return at + 1
+        if token.low in cues("floating") and self._subject(at):
+            return self._add(Element(PRONOUN, "both", at, at + 1))
         if token.low in words("adverbs.txt") and token.low != "that":
             return at + 1
         if _stands_for(token.low) and self._after_article():
@@ -319,6 +321,12 @@ class _Builder:
         if token.low in _PRONOUNS:
             return self._add(Element(PRONOUN, _PRONOUNS[token.low], at, at + 1))
         return self._add(Element(WORD, token.low, at, at + 1))
+
+    def _subject(self, at: int) -> bool:
+        """Whether "both" is all that is said of whom the verb behind it speaks of: "both left"."""
+        begins = not self.found or self.found[-1].low in cues("link")
+        after = self.tokens[at + 1].low if at + 1 < len(self.tokens) else ""
+        return begins and after != "in" and (after in forms() or after in ("have", "are", "were"))
 
     def _owned(self, at: int) -> bool:
         """Whether a word that can be somebody's stands at `at`."""

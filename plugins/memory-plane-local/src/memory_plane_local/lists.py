@@ -72,4 +72,6 @@ def _own_clause(found: list[Element], begin: int, at: int) -> bool:
         return False
     if any(element.kind == VERB for element in found[max(0, begin - 3) : begin]):
         return True
+    if found[at - 1].low in ("or", "nor"):
+        return False
     return after.opening == "third" and after.first not in ("are", "'re", "have", "'ve")

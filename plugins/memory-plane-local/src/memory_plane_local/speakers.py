@@ -35,7 +35,8 @@ def quoted(discourse: Discourse, elements: Sequence[Element]) -> list[Name] | No
     for at, element in enumerate(elements):
         if element.kind != VERB or element.low not in cues("saying"):
             continue
-        opened = elements[at + 1 : at + 3]
+        opened = elements[at + 1 :][:3]
+        opened = opened[1:] if opened and opened[0].kind == PRONOUN else opened[:2]  # Yara told me: “…”
         if elements[0].low in cues("quotes") or (opened and (opened[0].low == ":" or _quotes(opened))):
             beside = [*elements[max(at - 1, 0) : at], *elements[at + 1 : at + 2]]
             return next((found for one in beside if (found := _sayer(discourse, one)) is not None), [])

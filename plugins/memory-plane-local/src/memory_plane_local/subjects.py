@@ -19,6 +19,8 @@ def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
     if at == 0:
         return _implied(discourse, clause, element)
     before = clause.elements[at - 1]
+    if before.low in cues("branch") and not element.passive and (owner := _branch(clause.elements, at - 1)):
+        return owner, 0.93
     if resumes(clause, at):
         return clause.resumed, 0.95
     if before.kind in (NAME, NOUN):
@@ -124,6 +126,12 @@ def _resumed(discourse: Discourse, clause: Clause, element: Element) -> Found:
     if clause.main:
         return clause.main, 0.97
     return _implied(discourse, clause, element)
+
+
+def _branch(elements: list[Element], at: int) -> list[Name]:
+    """The company whose office stands at `at`: "Stripe's Dublin office"."""
+    at -= 1 if elements[at - 1].kind == NAME else 0
+    return elements[at - 2].names if at > 1 and elements[at - 1].low == "'s" and elements[at - 2].kind == NAME else []
 
 
 def _apposed(elements: list[Element], at: int) -> list[Name]:
