@@ -110,6 +110,7 @@ def test_promise_is_a_commitment(text: str, owner: str, to: str | None, thing: s
         "Ines is responsible for the sound.",
         "I'll take a nap.",
         "I'm giving a talk on Friday.",
+        "Be sure to build relationships.",
         "I doubt Henk will send the keys.",
         "> I'll send the keys by Friday",
         'The text "I promised Rob the deck" is one.',
@@ -139,6 +140,7 @@ def test_question_to_somebody_and_handover() -> None:
     assert [item.kind for item in items("Can you review PR #12?")] == ["question"]
     assert [item.kind for item in items("Why is Jenkins down again?")] == []
     assert [item.to for item in items("Grok takes it from here.")] == ["Grok"]
+    assert items("She handed the ferry story over to Rob on Tuesday.") == []
     (handed,) = items("Handing over the invoice parser to @codex.")
     assert (handed.kind, handed.to) == ("handoff", "codex")
 

@@ -82,7 +82,9 @@ def _handed(clause: Clause) -> str | None:
     for at, element in enumerate(clause.elements):
         if clause.flags or element.kind != VERB or element.low not in cues("parting") or element.flags & ~PAST_TENSE:
             continue
-        said = at == 0 or clause.elements[at - 1].kind in (PRONOUN, MARK) or not element.flags
+        before = clause.elements[at - 1] if at else None
+        mine = before is None or before.kind == MARK or (before.kind == PRONOUN and before.low in ("me", "us"))
+        said = mine or not element.flags
         if said and (name := _taker(clause, at)):
             return name
     return _called_on(clause)
