@@ -14,6 +14,7 @@ from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues, rows
 from memory_plane_local.verbs import Row, sense
 
+_UNSAID = 0.95
 _REACH = 4
 """How many elements may stand between a verb and what it changes from."""
 
@@ -34,6 +35,11 @@ def read_change(reader: Reader, clause: Clause, at: int) -> bool:
     if change is None:
         return False
     subject, factor = reader.subject(clause, at)
+    if not subject and element.bare and element.form == "base":  # "Plan: migrate Orbit to Postgres"
+        return False
+    factor = factor or _UNSAID
+    if any(name.options[:1] == ("Place",) for name in (*change.old, *change.new)) and subject:
+        change = change._replace(thing=[])
     subject = change.thing or ([] if element.passive else subject)
     row = _row(subject, change, element.low)
     if row is None:

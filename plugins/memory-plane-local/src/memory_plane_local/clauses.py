@@ -125,9 +125,17 @@ def _passives(clause: Clause, element: Element, ahead: str) -> Iterator[Match]:
     for phrase in starting("be", element.title):
         if phrase.rest[:1] == (element.title,) and (end := _follows(clause, element.end, phrase.rest[1:])) >= 0:
             yield Match(phrase, end, phrase.turned, True)
+    begin = _past_year(clause.sentence.tokens, element.end)
+    ahead = _next_word(clause, begin)
     for phrase in phrases().get(element.low, ()) if ahead == "by" else starting(element.low, ahead):
-        if (end := _follows(clause, element.end, (*phrase.rest, "by"))) >= 0:
+        if (end := _follows(clause, begin, (*phrase.rest, "by"))) >= 0:
             yield Match(phrase, end, not phrase.turned, True)
+
+
+def _past_year(tokens: Sequence[Token], at: int) -> int:
+    """The token after the year that stands between a participle and "by": "was founded in 1890 by"."""
+    dated = at + 1 < len(tokens) and tokens[at].low == "in" and tokens[at + 1].shape == "num"
+    return at + 2 if dated else at
 
 
 def _next_word(clause: Clause, at: int) -> str:

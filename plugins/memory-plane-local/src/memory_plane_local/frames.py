@@ -120,6 +120,8 @@ def _match(reader: Reader, clause: Clause, at: int, frame: Frame) -> _Bound | No
         if cursor == len(elements) or not _matches(reader, clause, elements[cursor], atom, bound):
             return None
         cursor += 1
+    if frame.atoms[-1].words and cursor < len(elements) and elements[cursor].low in ("'s", "’s"):
+        return None  # "is my mum's doctor"
     if not any(atom.slot in ("S", "P") for atom in frame.atoms):
         bound.sources, bound.factor = _unsaid(reader, clause, at, frame, bound)
     return bound

@@ -11,7 +11,7 @@ from memory_plane_local.tokens import Token
 
 Guess = tuple[tuple[str, ...], float]
 GIVEN = 0.75
-"""How sure a rare given name alone makes a person."""
+"""How sure a rare given name alone makes a person, or an ending a company."""
 
 
 def type_options(tokens: Sequence[Token], begin: int, end: int, lows: list[str]) -> Guess:
@@ -20,7 +20,22 @@ def type_options(tokens: Sequence[Token], begin: int, end: int, lows: list[str])
         return ("Organization",), 0.85
     inner = _by_its_words(lows)
     guess = inner if inner[0] else _by_its_neighbours(tokens, begin, end, lows[-1])
-    return guess if guess[0] or len(lows) > 1 or not _is_given(lows[0]) else (("Person",), GIVEN)
+    if guess[0] or len(lows) > 1:
+        return guess
+    return (("Person",), GIVEN) if _is_given(lows[0]) else _by_its_ending(lows[0])
+
+
+def _noun_kind(low: str) -> str:
+    """The type of what a noun can be said of: "a band called", "a startup named"."""
+    return nouns("before").get(low) or nouns("after").get(low, "")
+
+
+def _by_its_ending(low: str) -> Guess:
+    """The type that the end of a word tells, if nothing else does: Printworks, TimescaleDB."""
+    for ending, kind in nouns("ending").items():
+        if low.endswith(ending) and len(low) > len(ending) + 2:
+            return (kind,), GIVEN
+    return (), 0.7
 
 
 def _is_given(low: str) -> bool:

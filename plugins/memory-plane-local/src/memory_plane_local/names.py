@@ -311,7 +311,7 @@ def _typed(sentence: Sentence, begin: int, end: int) -> Name | None:
         name = name_at(sentence, begin + 1, end, options, strength)
         name.span = begin, end
         return name
-    soft = (options == ("Person",) and strength == GIVEN) or (options == ("Place",) and lows[-1] in nouns("named"))
+    soft = strength == GIVEN or (options == ("Place",) and lows[-1] in nouns("named"))
     return name_at(sentence, begin, end, options, strength, weak=ordinary and not options, soft=soft)
 
 

@@ -27,7 +27,7 @@ _LEAVING = frozenset({"PREVIOUSLY_WORKED_AT", "PREVIOUSLY_LIVED_IN"})
 _CHANGES = frozenset({"WORKS_AT", "MEMBER_OF", "PREVIOUSLY_WORKED_AT"})
 _MAKING = frozenset({"BUILDS", "WORKING_ON"})
 _BUILDING = frozenset({"build", "write", "implement", "code", "develop", "make", "design"})
-_MADE = frozenset({"BUILDS", "SUPPORTS"})
+_MADE = frozenset({"BUILDS", "SUPPORTS", "LEADS"})
 _ANY_PHRASE = frozenset({"DEPENDS_ON", "BLOCKED_BY", "PREFERS"})
 _TECHNICAL = frozenset({"USES", "BUILT_IN", "DEPENDS_ON"})
 _CARED_FOR = frozenset({"BUILDS", "SUPPORTS", "OWNS", "LEADS"})
@@ -111,6 +111,8 @@ class Reader:
             if _company(match) and found and not found[0].options:
                 continue
             if row.relation == "USES" and element.low == "move" and match.end == at + 2 and _somewhere(subject, found):
+                continue
+            if row.relation == "LEADS" and element.low == "run" and element.form == "past" and not _group(found):
                 continue
             if row.relation == "FOUNDER_OF" and element.low == "start" and not _founded(found):
                 continue
@@ -275,6 +277,11 @@ def _vague(element: Element) -> bool:
 def _somewhere(subject: list[Name], found: list[Name]) -> bool:
     """Whether it is a place that somebody moves to, for all that is known of it."""
     return all(name.options[:1] == ("Person",) for name in subject) and any(not name.options for name in found)
+
+
+def _group(found: list[Name]) -> bool:
+    """Whether what somebody ran has people, and is no script or migration."""
+    return all(name.options[:1] in ((), ("Organization",), ("Team",)) for name in found)
 
 
 def _founded(found: list[Name]) -> bool:
