@@ -121,14 +121,14 @@ class _Text:
         """Read a sentence in another language: its names, what phrases say of them, and tasks in a list."""
         names = find_foreign(sentence, language, self.gazetteer)
         told = find_told(language, sentence, names, self.gazetteer)
-        clause = Clause(sentence, joined(elements(sentence, names)), 0, [0] * (len(sentence.tokens) + 1), self.written)
+        clause = Clause(sentence, [], 0, [], self.written)
         for name in names:
             self._once(name)
-        for element in clause.elements:
-            element.names = [self._once(name) for name in element.names]
-        if listed := self.agenda.read(clause):
-            self._item(listed.item)
         state(self.reader, clause, language, told)
+        if not told:
+            clause.elements = joined(elements(sentence, names))
+            if listed := self.agenda.read(clause):
+                self._item(listed.item)
         if clause.main:
             self.discourse.subject = tuple(clause.main)
 

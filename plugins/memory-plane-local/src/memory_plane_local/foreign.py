@@ -52,6 +52,10 @@ class Masked:
             at = name.end + (index in self.quoted)
         self.text = "".join([*pieces, sentence.text[at:end]])
 
+    def written(self, text: str) -> str:
+        """Return a piece of the sentence as it is written."""
+        return re.sub(NAME, lambda found: self.names[ord(found[0]) - _FIRST].text, text)
+
     def named(self, text: str) -> list[Name]:
         """Return the names in a piece of the sentence."""
         return [self.names[ord(char) - _FIRST] for char in text if "\ue000" <= char <= "\uf8ff"]
@@ -71,31 +75,34 @@ def find_told(language: Language, sentence: Sentence, names: Sequence[Name], kno
         flags = _flags(language, masked.text, previous, found, max(following, found.end())) | (
             PAST_TENSE if said.past else 0
         )
-        title = found["r"] if "r" in found.re.groupindex else ""
+        title = masked.written(_title(found))
         goes_on = next((one for one in reversed(told) if not one.said.beside), None)
-        if said.beside or said.after:
-            behind = masked.text[found.end() :].lstrip()
-            beside = behind[:1] if said.after else masked.text[: found.start()].rstrip()[-1:]
-            subject: Sequence[Name] | str = masked.named(beside)
+        if said.after:
+            subject: Sequence[Name] | str = masked.named(_behind(language, masked, found))
+        elif said.beside:
+            subject = masked.named(masked.text[: found.start()].rstrip()[-1:])
         else:
             subject = "me" if said.own else _subject(language, masked, found, goes_on)
         objects = masked.named(found["o"])
-        if any(name in objects for name in subject) or (said.after and not subject):
+        if any(name in objects for name in subject):
             continue
         told.append(Told(said, subject, objects, flags | (QUESTION if sentence.question else 0), title, found.start()))
         previous = found.end()
+        if flags == NEGATIVE and (instead := _instead(language, masked, said, found, known)):
+            told.append(Told(said, subject, instead, told[-1].flags & ~NEGATIVE, title, found.start()))
     return told
 
 
 def _chosen(language: Language, masked: Masked) -> list[tuple[Said, re.Match[str]]]:
     """Return one phrase for each name that phrases are about, in order: the longest says most."""
-    matches = sorted(language.said(masked.text), key=lambda one: one[1].start() - one[1].end())
+    matches = [one for one in language.said(masked.text) if not one[0].after or _behind(language, masked, one[1])]
+    matches.sort(key=lambda one: (one[1].start() - one[1].end(), not one[0].after))
     bound: set[str] = set()
     chosen = []
     for said, found in matches:
         names = set(re.findall(NAME, found["o"]))
         if not bound & names and _fits(masked.named(found["o"]), said):
-            bound |= names
+            bound |= names | set(re.findall(NAME, _title(found)))
             chosen.append((said, found))
     return sorted(chosen, key=lambda one: one[1].start("o"))
 
@@ -125,6 +132,27 @@ def _decline(language: Language, masked: Masked, said: Said, found: re.Match[str
             name.end = name.start + (len(name.text) if same else 0)  # else it is implied, and stands nowhere
 
 
+def _title(found: re.Match[str]) -> str:
+    return found["r"] if "r" in found.re.groupindex else ""
+
+
+def _behind(language: Language, masked: Masked, found: re.Match[str]) -> str:
+    """The name right behind a phrase, articles aside."""
+    behind = re.compile(rf"\s*(?:{language.light}\s*)*({NAME})", re.IGNORECASE).match(masked.text, found.end())
+    return behind[1] if behind else ""
+
+
+def _instead(language: Language, masked: Masked, said: Said, found: re.Match[str], known: Container[str]) -> list[Name]:
+    """What is so in place of what is denied: nicht bei SAP, sondern bei Oracle."""
+    gap = r"\S{0,2}" if language.solid else rf"\s+(?:\w{{1,5}}\s+)?(?:{language.light}\s+)?"
+    but = re.compile(rf"\s*[,，、]?\s*{language.find('but').pattern}{gap}(?P<o>{NAME})", re.IGNORECASE)
+    other = but.match(masked.text, found.end())
+    if other is None:
+        return []
+    _decline(language, masked, said, other, known)
+    return masked.named(other["o"])
+
+
 def _flags(language: Language, text: str, previous: int, found: re.Match[str], following: int) -> int:
     """What the words around a phrase make of it: denied, over, or only supposed."""
     begin = max((mark.end() for mark in _MARK.finditer(text, previous, found.start())), default=previous)
@@ -133,7 +161,9 @@ def _flags(language: Language, text: str, previous: int, found: re.Match[str], f
     if not language.solid:
         ends += [mark.start() for mark in language.find("and").finditer(text, found.end(), following)]
     around = text[begin : min(ends, default=following)]
-    flags = HYPOTHETICAL if language.find("maybe").search(text, 0, max(found.end(), begin + len(around))) else 0
+    clause = _MARK.search(text, found.end())
+    supposed = language.find("maybe").search(text, 0, clause.start() if clause else len(text))
+    flags = HYPOTHETICAL if supposed else 0
     if language.find("over").search(around):
         return flags | ENDED | NEGATIVE
     return flags | (NEGATIVE if language.find("not").search(around) else 0)
@@ -146,7 +176,8 @@ def _subject(language: Language, masked: Masked, found: re.Match[str], previous:
         before = language.trailing.sub("", before).rstrip()
         if group := language.group.search(before):
             names = masked.named(group.group())
-            if _owned(language, before[: group.start()], ""):
+            ahead = before[: group.start()]
+            if _owned(language, ahead, "") or (names[0].options == ("Person",) and _ends(language, "Team", ahead)):
                 return []
             return previous.subject if previous and names[-1] in previous.objects and not relative else names
         cut = next((mark for mark in language.find("who").finditer(before) if mark.end() == len(before)), None)
@@ -154,7 +185,7 @@ def _subject(language: Language, masked: Masked, found: re.Match[str], previous:
             break
         before, relative = before[: cut.start()].rstrip(" ,"), True
     for pronoun in _PRONOUNS:
-        if any(mark.end() == len(before) for mark in language.find(pronoun).finditer(before)):
+        if _ends(language, pronoun, before):
             return pronoun
     inside = [name for name in masked.named(found.group()) if name not in masked.named(found["o"])]
     if previous is not None:
@@ -167,8 +198,11 @@ def _subject(language: Language, masked: Masked, found: re.Match[str], previous:
 
 def _owned(language: Language, before: str, after: str) -> bool:
     """Whether a name only tells whose somebody or something is: the sister of Marta, 王芳的妹妹."""
-    of = language.find("of")
-    return any(found.end() == len(before.rstrip()) for found in of.finditer(before)) or bool(of.match(after.lstrip()))
+    return _ends(language, "of", before) or bool(language.find("of").match(after.lstrip()))
+
+
+def _ends(language: Language, use: str, text: str) -> bool:
+    return any(found.end() == len(text.rstrip()) for found in language.find(use).finditer(text))
 
 
 def state(reader: Reader, clause: Clause, language: Language, told: Sequence[Told]) -> None:
@@ -179,9 +213,10 @@ def state(reader: Reader, clause: Clause, language: Language, told: Sequence[Tol
         if isinstance(named, str):
             named, factor = _resolved(reader, named)
         subject = [reader.once(name) for name in named]
-        if one.said.beside and any(name.options[:1] != ("Organization",) for name in subject):
-            continue
         objects = [reader.once(name) for name in one.objects]
+        types = [name.options[:1] for name in (*subject, *objects)]
+        if one.said.beside and types != [("Organization",), ("Place",)]:
+            continue
         if not subject:
             continue
         clause.main = clause.main or subject
@@ -225,6 +260,7 @@ def _hold(
     relation = closed(f"{role.label}_OF" if role.leads else "WORKS_AT", polar)
     reader.drafts.add(Draft(holder, relation, place, polar, start, end, round(0.92 * factor, 3)))
     if not role.leads:
-        at = clause.sentence.text.index(told.title, start, end)
-        title = reader.once(Name(told.title, at, at + len(told.title), ("Role",), 0.85, weak=True))
+        at = clause.sentence.text.find(told.title, start, end)
+        span = (at, at + len(told.title)) if at >= 0 else (start, start)
+        title = reader.once(Name(told.title, *span, ("Role",), 0.85, weak=True))
         reader.drafts.add(Draft(holder, "HAS_ROLE", title, polar, start, end, round(0.88 * factor, 3)))

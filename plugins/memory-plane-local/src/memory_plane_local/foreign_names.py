@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
+from memory_plane_local.cases import nominative
 from memory_plane_local.languages import CASELESS, KINDS, Language, tells
 from memory_plane_local.lexicon import known_names
 from memory_plane_local.name import Name, legal_end, name_at
@@ -125,6 +126,10 @@ def _told_by_neighbours(name: Name, language: Language, tokens: Sequence[Token])
     beside = (after, "") if language.code == "tr" else (" ".join(before), before[-1] if before else "")
     for kind in KINDS:
         if any(language.find(kind).fullmatch(noun) for noun in beside):
+            person = nominative(language.code, name.text, "gen", ()).lower() in words("first_names.txt")
+            if kind == "Team" and (person or name.options == ("Person",)):  # whose team it is
+                name.options = ("Person",)
+                return
             name.options, name.strength = (kind,), _TITLED
 
 
@@ -148,6 +153,7 @@ def _caseless(sentence: Sentence, language: Language, gazetteer: Mapping[str, st
         word = found.group()
         bare = next((word[: -len(one)] for one in particles if _cuts(language, word, one)), word)
         plain = word.lower() in language.plain or _none(language, bare) or word[0].isdigit()
+        plain = plain or (bare == word and bool(language.find("verb").fullmatch(word)))
         if held is not None and not plain and _one_name(sentence, language, held, found.start(), word):
             held.text, held.end = sentence.text[held.start : found.start() + len(bare)], found.start() + len(bare)
             continue
@@ -241,7 +247,7 @@ def _cutter(language: Language) -> re.Pattern[str]:
         letters = "[\u30a1-\u30fa\u30fc\u4e00-\u9fff々]"
     else:
         cut = _either(plain)
-        lead = r"(?:(?<=[，。、；：和与跟及\s])|^|(?<=昨天)|(?<=今天)|(?<=现在)|(?<=师)|(?<=经理)|(?<=总监))"
+        lead = r"(?:(?<=[，。、；：和与跟及由向给对\s])|^|(?<=如果|昨天|今天|现在|经理|总监)|(?<=师))"
         person = rf"{lead}(?:{_either(language.listed('kin'))}){_HAN}{{1,2}}?(?={cut}|[，、。]|$)"
         first = f"(?P<known>{known})|(?P<person>{person})"
         letters = _HAN

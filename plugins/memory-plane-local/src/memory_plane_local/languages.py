@@ -40,7 +40,7 @@ _LETTERS = {
         ("es", "ñ"),
         ("pt", "ãõ"),
         ("sv", "å"),
-        ("vi", "đơưạếệ"),
+        ("vi", "ảạắằặẳẵấầẩẫậđẻẽẹềểễệỉịỏọốồổỗộơớờởỡợụủưứừửữựỳỷỹỵ"),
     )
     for letter in letters
 }
@@ -91,8 +91,12 @@ class Language:
     @cached_property
     def plain(self) -> frozenset[str]:
         """Words that are no names, in lower case."""
-        uses = ("word", "light", "and", "but", "not", "he", "she", "they", "me", "who", "title", *KINDS)
-        return frozenset(word for use in uses for entry in self.listed(use) for word in entry.split(r"\s"))
+        uses = ("word", "light", "and", "but", "not", "maybe", "he", "she", "they", "me", "who", "title", *KINDS)
+        found = {word for use in uses for entry in self.listed(use) for word in entry.split(r"\s")}
+        if self.code in CASELESS:
+            said = " ".join(row[3] for row in rows("foreign.tsv") if row[0] == self.code)
+            found |= {word for word in re.findall(f"{self.letter}+", said) if len(word) > 1}
+        return frozenset(found)
 
     @cached_property
     def spoken(self) -> re.Pattern[str]:
@@ -115,6 +119,12 @@ class Language:
         uses = ("light", "not", "part", "title", *KINDS)
         entries = _any([entry for use in uses for entry in self.listed(use)])
         return re.compile(rf"(?:\s*{entries})*\s*$" if self.solid else rf"(?:(?<!\w){entries}\s*)*$", re.IGNORECASE)
+
+    @cached_property
+    def light(self) -> str:
+        """Words that may stand before a name: articles, adverbs, and nouns that tell what it is (el equipo de)."""
+        of = rf"(?:\s+{_any(self.listed('of'))})?" if self.listed("of") and not self.solid else ""
+        return _any([*self.listed("light"), *(entry + of for kind in KINDS for entry in self.listed(kind))])
 
     @cached_property
     def joint(self) -> str:
@@ -169,7 +179,7 @@ def language_of(sentence: Sentence) -> Language | None:
     if not votes and sentence.text.isascii():
         return None
     code = _script(tokens)
-    if code in _LETTERED:
+    if code in _LETTERED or code == "uk":
         english = sum(token.low.isascii() and token.shape == "low" and _is_english(token.low) for token in tokens)
         written = sum(not token.text.isascii() for token in tokens)
         if code in SOLID:
@@ -296,16 +306,15 @@ def _compile(language: Language, phrase: str) -> re.Pattern[str]:
     """Make a regular expression of a phrase: light words may stand before its name, others between its words."""
     atoms = _atoms(phrase)
     solid = language.solid
-    of = rf"(?:\s+{_any(language.listed('of'))})?" if language.listed("of") else ""
-    nouns = [entry + of for kind in KINDS for entry in language.listed(kind)]
-    light = _any([*language.listed("light"), *nouns])
+    light = language.light
     name = rf"(?P<o>{NAME}(?:{language.joint}{NAME})*)"
     if solid or language.code in CASELESS or language.code == "tr":
         name += rf"(?:\s*{_any([entry for use in (*KINDS, 'title') for entry in language.listed(use)])})?"
     elif atoms[-1] == "_":
         end = rf"(?=\s*(?:$|[,.;:)]|(?<!\w){_any(language.listed('and'))}(?!\w)))"
         name = rf"(?P<o>{NAME}(?:{language.joint}{NAME}{end})*)"
-    title = rf"(?P<r>{_any([one.pattern for one, _ in language.roles])})" if "@" in phrase else ""
+    titles = [one.pattern.replace(r"\w+", rf"(?:\w+|{NAME})") for one, _ in language.roles]
+    title = rf"(?P<r>{_any(titles)})" if "@" in phrase else ""
     parts: list[str] = []
     for at, atom in enumerate(atoms):
         if at:
