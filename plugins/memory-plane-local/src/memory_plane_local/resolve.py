@@ -23,13 +23,9 @@ from memory_plane.types import (
     Resolution,
     new_node_id,
 )
-from memory_plane.vocabulary.meanings import former, is_office
+from memory_plane.vocabulary.meanings import former
 from memory_plane_local.tables import words
 
-_PLACING = frozenset(
-    {"FAMILY_OF", "FOUNDER_OF", "LEADS", "LOCATED_IN", "MANAGES", "MEMBER_OF", "OWNS", "WORKING_ON", "WORKS_AT"}
-)
-"""Relations that say which one of that first name somebody is, beside offices."""
 _OF = re.compile(r"\s+(?:from|of|at)\s+(?:the\s+)?")
 _VAGUE = frozenset({"RELATED_TO", "ASSOCIATED_WITH", "CONNECTED_TO", "INVOLVES", "MENTIONS"})
 _RECENT = timedelta(days=30)
@@ -84,15 +80,10 @@ def _mentions(found: Extraction) -> Iterable[Mention]:
 
 
 def _placed(text: str, found: Extraction) -> frozenset[str]:
-    """The names of those of whom it is said where they belong: "Rob from Globex", unlike "Rob called"."""
+    """The names with which it is said which one is meant: "Rob from Globex", unlike "Rob works at Globex"."""
     starts = {one.start for one in found.mentions}
-    said = (
-        claim.subject
-        for claim in found.claims
-        if claim.polarity == "positive" and (claim.relation in _PLACING or is_office(claim.relation))
-    )
-    called = (one for one in found.mentions if (of := _OF.match(text, one.end)) and of.end() in starts)
-    return frozenset(_plain(one.text) for one in (*said, *called))
+    placed = (one for one in found.mentions if (of := _OF.match(text, one.end)) and of.end() in starts)
+    return frozenset(_plain(one.text) for one in placed)
 
 
 def _resolve(
