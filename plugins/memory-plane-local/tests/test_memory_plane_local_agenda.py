@@ -41,6 +41,8 @@ def test_line_below_a_heading_is_an_item(heading: str, bullet: str) -> None:
         ("update the register (Carla)", ("Carla", "update the register", "")),
         ("update the register @zed by Friday", ("zed", "update the register", "2026-12-04")),
         ("update the register – Carla", ("Carla", "update the register", "")),
+        ("**Carla**: update the register", ("Carla", "update the register", "")),
+        ("me: update the register", ("me", "update the register", "")),
         ("update the register – Carla – by Friday", ("Carla", "update the register", "2026-12-04")),
         ("update the register, owner: Carla", ("Carla", "update the register", "")),
         ("update the register (Stripe)", ("me", "update the register (Stripe)", "")),
@@ -80,6 +82,21 @@ def test_what_is_ticked_is_done(line: str) -> None:
 )
 def test_what_only_looks_like_a_list_has_no_items(text: str) -> None:
     assert listed(text) == []
+
+
+@pytest.mark.parametrize("heading", ["TODO for Carla:", "Action items (Carla)"])
+def test_heading_names_whose_list_it_is(heading: str) -> None:
+    assert listed(f"{heading}\n- feed the cat\n- Bob: mop the floor") == [
+        ("Carla", "feed the cat", ""),
+        ("Bob", "mop the floor", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", ["[Carla] feed the cat by Friday", "@Carla feed the cat by Friday", "feed the cat by Friday [Carla]"]
+)
+def test_line_with_a_mark_and_a_day_needs_no_heading(line: str) -> None:
+    assert listed(f"- {line}") == [("Carla", "feed the cat", "2026-12-04")]
 
 
 def test_list_ends_with_its_bullets() -> None:

@@ -46,6 +46,7 @@ class Agenda:
         self._heard = 0
         self._open = self._bulleted = self._numbered = False
         self._empty = True
+        self._owner: Name | None = None
 
     def read(self, clause: Clause) -> Line | None:
         """Return what a line of a list says, None for all other sentences."""
@@ -64,17 +65,18 @@ class Agenda:
         blank, self._heard = between.count("\n") > 1, last
         begin = next((at for at, token in enumerate(tokens) if not _is_bullet(token)), len(tokens))
         boxed, ticked, begin = _box(tokens, begin)
-        if (end := heading(tokens)) and not boxed:
-            self._open, self._empty = end == len(tokens), True
-            return None
+        if not boxed and heading(tokens):
+            self._open = self._empty = True
+            self._owner = _of_whom(clause)
+            return Line(None)
         bullet = begin > 0 or numbered
         if self._open and not self._goes_on(bullet, blank, tokens):
             self._open = False
         if ticked or (bullet and _ticked_behind(tokens)):
             return Line(None)
-        if not (boxed or self._open) or clause.sentence.question:
+        if clause.sentence.question or not (boxed or self._open or (bullet and _is_assigned(clause, begin))):
             return None
-        return self._entry(clause, begin, bullet=bullet)
+        return self._entry(clause, begin)
 
     def _goes_on(self, bullet: bool, blank: bool, tokens: Sequence[Token]) -> bool:
         """Whether the open list goes on with this line."""
@@ -84,11 +86,11 @@ class Agenda:
         titled = tokens[0].low == "#" or (tokens[-1].low == ":" and not bullet)
         return bullet if self._bulleted else not (blank or bullet or titled)
 
-    def _entry(self, clause: Clause, begin: int, *, bullet: bool) -> Line | None:
+    def _entry(self, clause: Clause, begin: int) -> Line | None:
         tokens = clause.sentence.tokens
         owned = _owner(self._reader, clause, begin)
-        own = owned.owner or self._reader.discourse.writer
-        if owned.owner is None and (len(tokens) > _LONGEST or not _may_be_a_task(clause, begin)):
+        own = owned.owner or (self._owner if self._open else None) or self._reader.discourse.writer
+        if owned.owner is None and (len(tokens) > _LONGEST or not _may_be_a_task(clause, owned.begin)):
             return None
         if own is None or owned.begin >= owned.end or tokens[owned.begin].low in cues("no_task"):
             return Line(None)
@@ -97,13 +99,13 @@ class Agenda:
         return Line(bind(self._reader, [own], deal, _STRENGTH, due_date(tokens[owned.begin :], clause.written)))
 
 
-def heading(tokens: Sequence[Token]) -> int:
-    """Return the token after the heading of a list that a line begins with, 0 for none: "## Next steps:"."""
+def heading(tokens: Sequence[Token]) -> bool:
+    """Return whether a line is the heading of a list: "## Next steps:", "TODO for Lea:"."""
     at = 0
     while at < len(tokens) and tokens[at].low in ("#", "*", "_"):
         at += 1
     if at >= len(tokens) or tokens[at].low not in _headings():
-        return 0
+        return False
     for phrase in _headings()[tokens[at].low]:
         end = at + len(phrase)
         if tuple(token.low for token in tokens[at:end]) != phrase:
@@ -111,8 +113,21 @@ def heading(tokens: Sequence[Token]) -> int:
         marked = next((place for place in range(end, len(tokens)) if tokens[place].low == ":"), -1)
         rest = [token.low for token in tokens[end:]]
         if marked == len(tokens) - 1 or set(rest) <= set("*_:") or (rest[0] == "(" and rest[-1] in (")", ":")):
-            return len(tokens)
-    return 0
+            return True
+    return False
+
+
+def _of_whom(clause: Clause) -> Name | None:
+    """Whose list a heading begins: "TODO for Lea:", "Action items (Jon)"."""
+    people = (one.names[0] for one in clause.elements if one.kind == NAME and one.names[0].options[:1] == ("Person",))
+    return next(people, None)
+
+
+def _is_assigned(clause: Clause, begin: int) -> bool:
+    """Whether a line of a list without a heading is somebody's by a mark and a day: "- @bob …", "- [Bob] … by Fri"."""
+    tokens = clause.sentence.tokens
+    marked = _low(tokens, begin) in ("@", "[") or tokens[-1].low == "]"
+    return marked and due_date(tokens[begin:], clause.written) is not None
 
 
 @cache
@@ -163,15 +178,17 @@ def _owner(reader: Reader, clause: Clause, begin: int) -> _Owned:
     """Find who is to do what a line says: "@bob: …", "Bob – …", "Owner: Bob, …", "(Bob) …", "… (Bob)", "… @bob"."""
     tokens = clause.sentence.tokens
     end = len(tokens)
+    begin = _plain(tokens, begin)
     begin += 2 * (_low(tokens, begin) in cues("everybody") and _low(tokens, begin + 1) in cues("owner_then"))
     at = begin + 2 * (_low(tokens, begin) in cues("owned") and _low(tokens, begin + 1) == ":")
     opened = _low(tokens, at) in ("(", "[")
     name, after = _person(reader, clause, at + opened, sure=not opened)
     marked = _low(tokens, begin) == "@" or at > begin
+    after = _plain(tokens, after)
     if name is not None and opened and _low(tokens, after) in (")", "]"):
         return _Owned(after + 1 + (_low(tokens, after + 1) in cues("owner_then")), end, name)
     if name is not None and not opened and (marked or _low(tokens, after) in cues("owner_then")):
-        return _Owned(after + (_low(tokens, after) in cues("owner_then")), end, name)
+        return _Owned(_plain(tokens, after + (_low(tokens, after) in cues("owner_then"))), end, name)
     for place in range(begin + 1, end):
         name, after = _behind(reader, clause, place)
         if name is not None:
@@ -212,6 +229,13 @@ def _person(reader: Reader, clause: Clause, at: int, *, sure: bool = True) -> tu
         token = tokens[at]
         return reader.once(Name(token.text, token.start, token.end, ("Person",), _STRENGTH, span=(at, at + 1))), at + 1
     return None, at
+
+
+def _plain(tokens: Sequence[Token], at: int) -> int:
+    """The token at which emphasis ends: **Bob**."""
+    while _low(tokens, at) in ("*", "_"):
+        at += 1
+    return at
 
 
 def _low(tokens: Sequence[Token], at: int) -> str:
