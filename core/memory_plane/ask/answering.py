@@ -41,7 +41,7 @@ from memory_plane.vocabulary.meanings import Way, backwards, is_office, keys_of
 
 WORKERS: Kinds = frozenset({"Person", "Agent", "Team", "Organization"})
 _PAIRS = 4
-"""How many nodes of one name are tried at each end of a path."""
+"""How many nodes of one name may stand at each end of a path."""
 _ABOUT, _ALL = 8, 16
 """How many edges tell who somebody is, and how many all that is known."""
 
@@ -227,18 +227,12 @@ class Answering:
     # --- connections ---------------------------------------------------------------------------------------------
 
     def _between(self, form: Between) -> Answer | None:
-        sources, targets = list(self._solver.term(form.source)), list(self._solver.term(form.target))
-        best: tuple[tuple[Edge, ...], int] | None = None
-        for source in sources[:_PAIRS]:
-            for target in targets[:_PAIRS]:
-                edges = trail(self.connection, [source], [target], self._then, least=self.least).edges
-                if edges and (best is None or len(edges) < len(best[0])):
-                    best = edges, source
-        if best is None:
+        sources, targets = (list(self._solver.term(end))[:_PAIRS] for end in (form.source, form.target))
+        found = trail(self.connection, sources, targets, self._then, least=self.least)
+        if not found.edges:
             return None
-        edges, source = best
-        start = graph.nodes(self.connection, [source])[source].id
-        return answer(f"{'Yes: ' if form.whether else ''}{wording.chain(edges, start)}", map(finding, edges))
+        way = wording.chain(found.edges, found.nodes[0].id)
+        return answer(f"{'Yes: ' if form.whether else ''}{way}", map(finding, found.edges))
 
     # --- about ---------------------------------------------------------------------------------------------------
 
