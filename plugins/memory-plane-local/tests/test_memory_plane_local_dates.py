@@ -180,9 +180,9 @@ def test_days_outside_the_calendar_are_left_out(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["3 days and ", "2 days after ", "Friday the ", "first of the last day of ", "1/"])
 def test_long_chains_of_dates_are_read_in_linear_time(text: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     days(text * (20_000 // len(text)))
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 def test_easter_of_known_years() -> None:

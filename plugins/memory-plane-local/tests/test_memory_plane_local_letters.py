@@ -99,9 +99,9 @@ def test_an_agent_that_quotes_a_message_stays_who_it_is() -> None:
 
 @pytest.mark.parametrize("unit", ["meet ", "meet Daniel? ", "introduce you to ", "iMessage from "])
 def test_long_messages_take_no_time(unit: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     read("iMessage from Sarah Lee: " + unit * (100_000 // len(unit)))
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(
