@@ -201,3 +201,33 @@ def test_they_and_both_are_those_who_were_the_subject(text: str, claims: set[str
 )
 def test_a_place_or_a_company_belongs_to_the_name_before_it(text: str, claims: set[str]) -> None:
     assert said(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Carla called. She's left Figma.", {"Carla PREVIOUSLY_WORKED_AT Figma"}),
+        ("Carla's joined Acme.", {"Carla WORKS_AT Acme"}),
+        ("Carla's moved to Oslo.", {"Carla LOCATED_IN Oslo"}),
+        ("Carla's hired by Acme.", {"Carla WORKS_AT Acme"}),
+    ],
+)
+def test_a_short_has_is_told_from_is(text: str, claims: set[str]) -> None:
+    assert said(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("The team at Acme uses Elm.", {"Acme USES Elm"}),
+        ("Bob runs a bakery, Sesame, in Lille.", {"Bob LEADS Sesame"}),
+        ("Met Bob Ek (Backend, Python).", {"me KNOWS Bob Ek", "Bob Ek USES Python"}),
+        ("Atlas (owner: Carla) is late.", {"Carla OWNS Atlas"}),
+    ],
+)
+def test_what_stands_beside_a_name_is_said_of_it(text: str, claims: set[str]) -> None:
+    assert claims <= said(text)
+
+
+def test_an_old_boss_works_there_no_longer() -> None:
+    assert "Bob PREVIOUSLY_WORKED_AT Acme" in said("My old boss at Acme, Bob, plays chess.")

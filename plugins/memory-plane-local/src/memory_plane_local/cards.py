@@ -53,6 +53,10 @@ class Cards:
         field = firm and any(len(cell) == 1 and cell[0].kind in (WORD, NOUN) for cell in cells)
         named = [cell[0].names[0] for cell in cells if len(cell) == 1 and cell[0].kind == NAME]
         company = next((name for name in named if _employs(name, title, told=told or field)), None)
+        for name in named if told else ():
+            if name.options[:1] == ("Language",):
+                for person in people:
+                    self._reader.draft(clause, person, sense("use", "USES"), name, "positive", _SURE)
         if company is None or not (title or told or firm):
             return
         for person in people:

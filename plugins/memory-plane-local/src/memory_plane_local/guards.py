@@ -196,12 +196,23 @@ class _Group:
         if not form:
             return False
         if self.lemma:
+            has = self.word in ("'s", "’s") and self._goes_over(lemma, at + 1)
             self._fold(lemma, form)
+            self.passive = self.passive and not has
         elif form == PAST:
             self.flags |= PAST_TENSE
         self.lemma, self.form, self.word = lemma, form, low
         self.opening = self.opening or form
         return True
+
+    def _goes_over(self, lemma: str, at: int) -> bool:
+        """Whether 's is "has" before a participle: its object follows, or where somebody went: "she's left Acme"."""
+        while self._low(at) in words("adverbs.txt"):
+            at += 1
+        if lemma in cues("going") or lemma in ("relocate", "return"):
+            return self._low(at) in ("to", "from", "back")
+        known = self.named(at) or self._low(at) in cues("article") or self._low(at) in cues("owner")
+        return known and lemma not in ("call", "name")
 
     def _catenative(self, low: str) -> tuple[str, frozenset[str]] | None:
         """Verbs that only introduce another one and stand in no relation themselves."""

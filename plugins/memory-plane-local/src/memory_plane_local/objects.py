@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from memory_plane_local.clauses import Clause
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, WORD, Element
-from memory_plane_local.lexicon import is_common
+from memory_plane_local.lexicon import is_common, nouns
 from memory_plane_local.name import Name
 from memory_plane_local.tables import cues, words
 
@@ -30,7 +30,7 @@ def objects(discourse: Discourse, once: Once, clause: Clause, at: int, *, any_ph
     element = elements[at]
     if element.kind == NAME and at + 2 < len(elements) and elements[at + 1].low in _POSSESSIVES:
         return _possession(once, clause, at, any_phrase=any_phrase)
-    if element.kind == NOUN and _called(elements, at):
+    if element.kind == NOUN and (_called(elements, at) or _set_off(elements, at)):
         return elements[at + 2].names, at + 3, 1.0
     if element.kind in (NAME, NOUN):
         return ([], at, 0.0) if not any_phrase and _loose(element) else (element.names, at + 1, 1.0)
@@ -59,6 +59,27 @@ def _called(elements: Sequence[Element], at: int) -> bool:
     """Whether a noun phrase is told by its name: "a farm called Green Acre"."""
     verb = elements[at + 1] if at + 2 < len(elements) else None
     return verb is not None and verb.low in ("call", "name") and verb.bare and elements[at + 2].kind == NAME
+
+
+def _set_off(elements: Sequence[Element], at: int) -> bool:
+    """Whether what a noun phrase is called stands between commas: "a bakery, Sesame, in Lille"."""
+    kind, named = nouns("told").get(elements[at].low), elements[at + 2 : at + 4]
+    if (
+        kind in (None, "Person")
+        or elements[at].definite
+        or not named
+        or named[0].kind != NAME
+        or len(named[0].names) > 1
+    ):
+        return False
+    if (
+        elements[at + 1].low != ","
+        or (len(named) > 1 and named[1].low != ",")
+        or named[0].names[0].options not in ((), (kind,))
+    ):
+        return False
+    named[0].names[0].options = (kind,)
+    return True
 
 
 def _loose(element: Element) -> bool:

@@ -114,6 +114,13 @@ def _head(clause: Clause, at: int) -> list[Name]:
     if at < 3 or elements[at - 2].low not in cues("preposition"):
         return names
     head = elements[at - 3]
+    if (
+        head.kind == NOUN
+        and head.low in cues("crowd")
+        and head.end - head.begin == 1
+        and elements[at - 2].low != "with"
+    ):
+        return names
     if head.kind in (NAME, NOUN):
         return head.names
     return [] if head.low in words("function.txt") else names
