@@ -198,8 +198,9 @@ class _Builder:
         return Name(self.sentence.text[start:stop], start, stop, (kind or THING,), strength, weak, span=(at, end))
 
     def _role(self, at: int) -> int:
-        for begin in range(at, min(at + _MODIFIERS + 1, len(self.tokens))):
-            if begin > at and not self._modifies(at, begin - 1):
+        reach = _MODIFIERS if self._introduced() else 0
+        for begin in range(at, min(at + reach + 1, len(self.tokens))):
+            if begin > at and not self._modifies(begin - 1):
                 return 0
             for role in roles().get(self.tokens[begin].low, ()):
                 end = begin + 1 + len(role.rest)
@@ -214,19 +215,19 @@ class _Builder:
                 return self._add(Element(ROLE, label, at, end, form=form, title=title))
         return 0
 
-    def _modifies(self, begin: int, at: int) -> bool:
-        """Whether the ordinary words from `begin` to `at` can tell more of a title: "the country director"."""
-        token, last = self.tokens[at], self.found[-1] if self.found else None
-        introduced = self._after_article() or (last is not None and last.low in cues("introducing"))
+    def _introduced(self) -> bool:
+        """Whether something stands before that a title may follow in several words."""
+        return self._after_article() or (bool(self.found) and self.found[-1].low in cues("introducing"))
+
+    def _modifies(self, at: int) -> bool:
+        """Whether an ordinary word can tell more of a title: "the country director"."""
+        token = self.tokens[at]
         return (
-            introduced
-            and at not in self.names
+            at not in self.names
             and token.shape == "low"
             and token.text.isalpha()
-            and token.low not in words("function.txt")
-            and token.low not in words("adverbs.txt")
-            and token.low not in cues("managed")
-            and token.low not in cues("former")
+            and not any(token.low in words(name) for name in ("function.txt", "adverbs.txt"))
+            and not any(token.low in cues(use) for use in ("managed", "former"))
         )
 
     def _no_title(self, at: int) -> bool:

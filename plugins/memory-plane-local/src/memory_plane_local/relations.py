@@ -280,8 +280,8 @@ def _somewhere(subject: list[Name], found: list[Name]) -> bool:
 
 
 def _group(found: list[Name]) -> bool:
-    """Whether what somebody ran has people, and is no script or migration."""
-    return all(name.options[:1] in ((), ("Organization",), ("Team",)) for name in found)
+    """Whether what somebody ran has a name or people, and is no script or migration."""
+    return all(not name.weak or name.options[:1] in (("Organization",), ("Team",)) for name in found)
 
 
 def _founded(found: list[Name]) -> bool:
