@@ -42,6 +42,8 @@ from memory_plane.vocabulary.meanings import Way, backwards, is_office, keys_of
 WORKERS: Kinds = frozenset({"Person", "Agent", "Team", "Organization"})
 _PAIRS = 4
 """How many nodes of one name may stand at each end of a path."""
+_NAMESAKES = 6
+"""How many things of one name an answer tells apart."""
 _ABOUT, _ALL = 8, 16
 """How many edges tell who somebody is, and how many all that is known."""
 
@@ -118,10 +120,12 @@ class Answering:
             found = {key for _, one in groups for key in one}
             more = "at least " if len(found) >= knowledge.MOST else ""
             return answer(f"{more}{len(found)}", self._findings([one for _, one in groups]))
+        left, groups = len(groups) - _NAMESAKES, groups[:_NAMESAKES]
         texts = [self._told(found, form.sought) for _, found in groups]
         if len(groups) > 1 and len(set(texts)) > 1:
             slugs = self._slugs([named for named, _ in groups if named is not None])
             texts = [f"{slug}: {text}" for slug, text in zip(slugs, texts, strict=True)]
+        texts += [f"and {left} more of that name"] if left > 0 else []
         return answer("; ".join(dict.fromkeys(texts)), self._findings([found for _, found in groups]))
 
     def _none_is(self, sought: Sought) -> Answer | None:
