@@ -56,6 +56,11 @@ def said(text: str, polarity: str = "positive") -> set[str]:
         ("राहुल इन्फोसिस में काम करता है और पुणे में रहता है।", "राहुल WORKS_AT इन्फोसिस; राहुल LOCATED_IN पुणे"),
         ("يعمل أحمد في شركة أرامكو ويعيش في الرياض.", "أحمد WORKS_AT أرامكو; أحمد LOCATED_IN الرياض"),
         ("Lan làm việc tại Viettel và đang học Rust.", "Lan WORKS_AT Viettel; Lan LEARNING Rust"),
+        ("Felix hat Clara eingestellt.", "Felix HIRED Clara"),
+        (
+            "Max Weber ist seit 2015 Professor an der TU München.",
+            "Max Weber WORKS_AT TU München; Max Weber HAS_ROLE Professor",
+        ),
         ("Das Projekt Falke wird von Jana geleitet.", "Jana LEADS Falke"),
         (
             "Heike Brandt, Leiterin der Buchhaltung bei Miele, lernt Go.",
@@ -146,6 +151,23 @@ def test_titles_articles_and_nouns_are_no_part_of_a_name() -> None:
     )
     names = {mention.text for text in texts for mention in read(text).mentions}
     assert names == {"Lindner", "Solaris", "Baumann", "鈴木", "メルカリ"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "En Madrid hace mucho calor. La película trata de un hombre que vive en un faro.",
+        "Die Lieferung aus Hamburg kommt am Dienstag. In Berlin gibt es viele Museen.",
+        "Le rapport est prêt. La réunion de Paris est annulée.",
+        "Вчера мы ездили в Москву. В Казани идёт снег.",
+        "会議は木曜日に延期されました。東京は暑いです。",
+        "昨天下雨了。这部电影讲的是上海的故事。",
+        "서울은 덥습니다. 보고서를 보내 주세요.",
+        "दिल्ली में गर्मी है।",
+    ],
+)
+def test_nothing_is_made_of_sentences_that_say_nothing_of_the_kind(text: str) -> None:
+    assert read(text).claims == ()
 
 
 def test_mentions_are_what_stands_in_the_text_or_implied() -> None:

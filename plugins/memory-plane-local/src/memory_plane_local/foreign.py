@@ -10,12 +10,13 @@ from memory_plane.types import Polarity
 from memory_plane_local.cases import CASES, nominative
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import Draft, closed, fit, polarity, settle
+from memory_plane_local.foreign_names import listed_type
 from memory_plane_local.guards import ENDED, HYPOTHETICAL, NEGATIVE, PAST_TENSE, QUESTION
 from memory_plane_local.languages import NAME, Language, Said
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.sentences import Sentence
-from memory_plane_local.tables import words
+from memory_plane_local.verbs import Phrase
 
 _FIRST = 0xE000
 _QUOTES = "«»„“”\"'‘’「」『』《》"
@@ -101,10 +102,18 @@ def _chosen(language: Language, masked: Masked) -> list[tuple[Said, re.Match[str
     chosen = []
     for said, found in matches:
         names = set(re.findall(NAME, found["o"]))
-        if not bound & names and _fits(masked.named(found["o"]), said):
+        about = masked.named(found["o"])
+        if not bound & names and _fits(about, said) and not _team_of(language, masked, found, about):
             bound |= names | set(re.findall(NAME, _title(found)))
             chosen.append((said, found))
     return sorted(chosen, key=lambda one: one[1].start("o"))
+
+
+def _team_of(language: Language, masked: Masked, found: re.Match[str], about: list[Name]) -> bool:
+    """Whether a phrase is about somebody's team, and not about that person."""
+    before = masked.text[: found.start("o")].rstrip()
+    of = next((one.start() for one in language.find("of").finditer(before) if one.end() == len(before)), None)
+    return of is not None and about[0].options[:1] == ("Person",) and _ends(language, "Team", before[:of])
 
 
 def _fits(names: list[Name], said: Said) -> bool:
@@ -126,8 +135,7 @@ def _decline(language: Language, masked: Masked, said: Said, found: re.Match[str
         name = masked.names[index]
         if not noun and index not in masked.quoted and not (name.text.isascii() and language.code != "pl"):
             name.text = nominative(language.code, name.text, said.case, known)
-            if not name.options and name.text.lower() in words("first_names.txt"):
-                name.options = ("Person",)
+            name.options = name.options or listed_type(name.text)
             same = masked.source.startswith(name.text, name.start)
             name.end = name.start + (len(name.text) if same else 0)  # else it is implied, and stands nowhere
 
@@ -238,12 +246,21 @@ def _draft(
     if not told.said.senses:
         _hold(reader, clause, language, told, source, target, factor)
         return
-    for sense in told.said.senses:
+    kinds = source.options[:1], target.options[:1]
+    turned = [sense.turned != told.said.turned for sense in told.said.senses]
+    # A sense that takes both as what they are comes before one that takes a person for a firm of that name.
+    fitting = sorted(zip(told.said.senses, turned, strict=True), key=lambda one: not _exact(one[0], one[1], kinds))
+    for sense, around in fitting:
         row = sense.row
-        one, other = (target, source) if sense.turned != told.said.turned else (source, target)
+        one, other = (target, source) if around else (source, target)
         polar = polarity(told.flags, state=row.state)
         if reader.draft(clause, one, row, other, polar, factor):
             return
+
+
+def _exact(sense: Phrase, around: bool, kinds: tuple[tuple[str, ...], tuple[str, ...]]) -> bool:
+    source, target = (sense.row.objects, sense.row.subjects) if around else (sense.row.subjects, sense.row.objects)
+    return set(kinds[0]) <= set(source) and set(kinds[1]) <= set(target)
 
 
 def _hold(

@@ -144,6 +144,11 @@ def _listed(text: str, gazetteer: Mapping[str, str]) -> tuple[str, ...]:
     return (kind,) if kind and kind != "Concept" else ()
 
 
+def listed_type(name: str) -> tuple[str, ...]:
+    """Return the type of a name that the word lists have as it is."""
+    return ("Person",) if name.lower() in words("first_names.txt") else _listed(name, {})
+
+
 def _caseless(sentence: Sentence, language: Language, gazetteer: Mapping[str, str]) -> Iterator[Name]:
     """All words but those of the language, less what is put behind them; in Hindi those of one run belong together."""
     begin, end = sentence.tokens[0].start, sentence.tokens[-1].end

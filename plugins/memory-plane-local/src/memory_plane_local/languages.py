@@ -187,6 +187,8 @@ def language_of(sentence: Sentence) -> Language | None:
         if written < 2 or 2 * english >= written:  # a name alone, or in an English sentence
             return None
         return _language("uk" if code == "ru" and votes.get("uk", 0) > votes.get("ru", 0) else code)
+    if any(token.shape == "low" and not token.text.isascii() for token in tokens):
+        votes = {code: number + 1 for code, number in votes.items()}
     for letter in {char for token in tokens if not token.text.isascii() for char in token.low} & _LETTERS.keys():
         votes[_LETTERS[letter]] = votes.get(_LETTERS[letter], 0) + 1
     code = max(votes, key=lambda one: votes[one], default="")
