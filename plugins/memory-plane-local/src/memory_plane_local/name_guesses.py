@@ -11,7 +11,7 @@ from memory_plane_local.tagger import listed, tag
 from memory_plane_local.tokens import Token
 
 _TYPES = {"PER": "Person", "ORG": "Organization", "LOC": "Place"}
-_TYPED, _NEW = 0.6, 0.8
+_TYPED, _NEW = 0.4, 0.8
 """How probable a type and a name must be."""
 
 
