@@ -227,6 +227,21 @@ def test_what_is_read_off_words_of_other_people_is_fenced(make_plane: MakePlane)
     assert plane.ask("Why does Viktor feed the cat?").text.startswith("⟨external⟩")
 
 
+def test_version_of_a_tool_hides_not_what_it_is(make_plane: MakePlane) -> None:
+    plane = make_plane("local", timezone="UTC")
+    plane.post("The billing service uses Postgres 16.4 and Vue v3.", agent="notes", origin="user")
+    assert plane.ask("Which database does the billing service use?").text == "Postgres 16.4"
+    assert plane.ask("Which framework does the billing service use?").text == "Vue v3"
+
+
+def test_promise_that_an_agent_noted_as_its_own_answers_whoever_asks_of_theirs(make_plane: MakePlane) -> None:
+    plane = make_plane("local", timezone="UTC")
+    plane.post("I promised Ngozi the benchmark numbers by Friday.", agent="muse", created_at=NOW)
+    assert plane.ask("What did I promise Ngozi?").text.startswith("commitment, muse → Ngozi: benchmark numbers")
+    plane.post("I promised Ngozi the keys.", agent="notes", origin="user", created_at=NOW)
+    assert plane.ask("What did I promise Ngozi?").text == "keys"
+
+
 def test_words_of_a_promise_count_before_what_somebody_says_to_have_done(plane: Plane) -> None:
     assert asked(plane, "Has Tom drafted the launch post?").text.startswith("Not yet")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from sqlalchemy import Connection
@@ -18,6 +18,7 @@ from memory_plane.recall import doings as store
 from memory_plane.recall import passages, state
 from memory_plane.recall.stopwords import STOP_WORDS
 from memory_plane.types import EPOCH, Answer, Fact, Finding, OpenItem, Thought
+from memory_plane.writes import PERSON
 
 NOT_YET = "Not yet"
 """How it is said that a promise is open; what somebody says to have done counts before that."""
@@ -70,6 +71,8 @@ class Diary:
 def items(diary: Diary, asked: Items, owners: list[str] | None, to: list[str] | None) -> Answer | None:
     """Answer from promises and open items; `owners` and `to` are how the people asked for are called."""
     found = _items(diary, asked, owners, to)
+    if owners and "me" in owners and "commitment" in asked.kinds and not (found and found.findings):
+        found = _promised_for(diary, asked, to) or found
     fuller = {} if found and found.findings else _fuller(diary, [*(owners or ()), *(to or ())])
     if not fuller:
         return found
@@ -77,6 +80,16 @@ def items(diary: Diary, asked: Items, owners: list[str] | None, to: list[str] | 
     found = _items(diary, asked, *people)
     external = found is not None and any(one.origin == "external" for one in found.findings)
     return wording.read_as(found, fuller, "external" if external else "agent") if found else None
+
+
+def _promised_for(diary: Diary, asked: Items, to: list[str] | None) -> Answer | None:
+    """Answer by what agents promised, each named: whoever asks of promises of their own means those made for them too.
+
+    An agent that notes "I promised Ngozi the numbers" may mean itself or its person.
+    """
+    agents = [agent for agent, _ in state.writers(diary.connection) if agent != PERSON]
+    found = _items(diary, replace(asked, want="all"), agents, to) if agents else None
+    return found if found and found.findings else None
 
 
 def _fuller(diary: Diary, names: Iterable[str]) -> dict[str, str]:

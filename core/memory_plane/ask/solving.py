@@ -24,6 +24,7 @@ ROLE: Kinds = frozenset({"Role"})
 WRITER = "me"
 """How whoever writes is called in the graph."""
 WORKS = "WORKS_AT"
+_VERSION = re.compile(r"( v?\d[\w.]*)+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ class Solver:
     def _of_sort(self, found: Found, sort: OfSort) -> Found:
         """Return what is of a sort by its name, or else what a memory that tells of it calls so."""
         names = {key: node.name for key, node in knowledge.nodes(self.connection, found).items()}
-        known = {key: ties for key, ties in found.items() if folded(names[key]) in sort.names}
+        known = {key: ties for key, ties in found.items() if _VERSION.sub("", folded(names[key])) in sort.names}
         return known or {key: ties for key, ties in found.items() if self._is_called(names[key], sort.word, ties)}
 
     def _is_called(self, name: str, word: str, ties: Sequence[Tie]) -> bool:
