@@ -231,3 +231,40 @@ def test_what_stands_beside_a_name_is_said_of_it(text: str, claims: set[str]) ->
 
 def test_an_old_boss_works_there_no_longer() -> None:
     assert "Bob PREVIOUSLY_WORKED_AT Acme" in said("My old boss at Acme, Bob, plays chess.")
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Having left Adobe, Carla joined Acme.", {"Carla PREVIOUSLY_WORKED_AT Adobe", "Carla WORKS_AT Acme"}),
+        ("After three years at Adobe, Carla joined Acme.", {"Carla PREVIOUSLY_WORKED_AT Adobe", "Carla WORKS_AT Acme"}),
+        ("Formerly at Adobe, Carla now works for Acme.", {"Carla PREVIOUSLY_WORKED_AT Adobe", "Carla WORKS_AT Acme"}),
+    ],
+)
+def test_what_was_before_is_told_of_the_subject_behind_it(text: str, claims: set[str]) -> None:
+    assert said(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        (
+            "Tom, Bob and I founded Granite.",
+            {"Tom FOUNDER_OF Granite", "Bob FOUNDER_OF Granite", "me FOUNDER_OF Granite"},
+        ),
+        ("Me and Tom use Rust.", {"me USES Rust", "Tom USES Rust"}),
+        ("I met Tom and I use Rust.", {"me KNOWS Tom", "me USES Rust"}),
+        ("The founders of Granite are Tom and Bob.", {"Tom FOUNDER_OF Granite", "Bob FOUNDER_OF Granite"}),
+        ("Tom and Bob are both engineers at Acme.", {"Tom WORKS_AT Acme", "Bob WORKS_AT Acme"}),
+    ],
+)
+def test_several_people_do_and_are_the_same(text: str, claims: set[str]) -> None:
+    assert {claim for claim in said(text) if "HAS_ROLE" not in claim} == claims
+
+
+def test_what_somebody_maintains_is_no_employer() -> None:
+    assert "Bob SUPPORTS Pelican" in said("Pelican's maintainer is Bob.")
+
+
+def test_a_company_among_former_employees_worked_nowhere() -> None:
+    assert "Granite PREVIOUSLY_WORKED_AT Google" not in said("Granite was founded by Tom and Bob, both ex-Google.")

@@ -36,6 +36,8 @@ def read_belonging(reader: Reader, clause: Clause, at: int) -> None:
     factor = 1.0
     if thing.owner:
         owners, factor = reader.discourse.resolve("they" if thing.owner == "it" else thing.owner)
+    elif len(before) > 1 and before[-1].low == "whose":
+        owners = clause.nearest(len(before) - 1)
     elif len(before) > 1 and before[-1].low in _POSSESSIVES and before[-2].kind == NAME:
         owners = before[-2].names[-1:]
     for owner in owners:

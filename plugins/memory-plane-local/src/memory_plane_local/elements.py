@@ -202,7 +202,7 @@ class _Builder:
         for begin in range(at, min(at + reach + 1, len(self.tokens))):
             if begin > at and not self._modifies(begin - 1):
                 return 0
-            for role in roles().get(self.tokens[begin].low, ()):
+            for role in roles().get(self._singular(begin), ()):
                 end = begin + 1 + len(role.rest)
                 if tuple(token.low for token in self.tokens[begin + 1 : end]) != role.rest or (
                     not role.rest and self._no_title(begin)
@@ -240,6 +240,14 @@ class _Builder:
         if self.found and self.found[-1].kind == NAME and self.found[-1].end == at and at + 1 in self.names:
             return forms()[self.tokens[at].low][1] != {BASE}
         return not self._after_article() and after not in ("of", "at", ":", "for", "is", "was", "'s")
+
+    def _singular(self, at: int) -> str:
+        """A word, or the title of each where several "are engineers"."""
+        low, last = self.tokens[at].low, self.found[-1] if self.found else None
+        several = (
+            last is not None and last.kind == VERB and last.low == "be" and low.endswith("s") and low not in roles()
+        )
+        return low[:-1] if several else low
 
     def _alone(self, at: int) -> bool:
         """Whether a word fills a place between two marks: "Bob: engineer, Cobalt", "Bob · Product Lead · Cobalt"."""

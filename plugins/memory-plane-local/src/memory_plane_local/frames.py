@@ -18,6 +18,8 @@ from memory_plane_local.verbs import Row, sense
 
 _SLOTS = frozenset({"S", "O", "P", "X"})
 _EMPLOYER = ("Organization",)
+_ANY = ("Person", "Agent", "Project", "Organization")
+_PEOPLES = frozenset({"WORKS_AT", "PREVIOUSLY_WORKED_AT", "FAMILY_OF"})
 _STATES = frozenset({"USES", "WORKS_AT", "MEMBER_OF", "LOCATED_IN", "DEPENDS_ON"})
 
 
@@ -75,7 +77,8 @@ def _frames() -> dict[str, tuple[Frame, ...]]:
     found: dict[str, list[Frame]] = {}
     for relation, strength, pattern, *polite in rows("frames.tsv"):
         atoms = tuple(_atom(text) for text in pattern.split())
-        subjects, objects = _types(atoms, "S"), _types(atoms, "O")
+        subjects = _types(atoms, "S") or (("Person",) if relation in _PEOPLES else _ANY)
+        objects = _types(atoms, "O") or _ANY
         frame = Frame(Row(relation, subjects, objects, relation in _STATES, float(strength)), atoms, bool(polite))
         named = bool(atoms[0].slot)
         anchor = atoms[1] if named else atoms[0]
@@ -98,18 +101,18 @@ def _atom(text: str) -> Atom:
 
 
 def _types(atoms: tuple[Atom, ...], slot: str) -> tuple[str, ...]:
-    own = next((atom.types for atom in atoms if atom.slot in (slot, "P")), ())
-    return own or ("Person", "Agent", "Project", "Organization")
+    return next((atom.types for atom in atoms if atom.slot in (slot, "P")), ())
 
 
 def _beginning(elements: list[Element], at: int) -> tuple[Frame, ...]:
     element, frames = elements[at], _frames()
-    if element.kind in (NAME, NOUN):
-        if at + 1 == len(elements):
-            return ()
-        after = elements[at + 1]
-        return frames.get(f"name ={after.low}" if after.kind == VERB else f"name {after.low}", ())
-    return frames.get(f"={element.low}" if element.kind == VERB else element.low, ())
+    if element.kind not in (NAME, NOUN):
+        return frames.get(f"={element.low}" if element.kind == VERB else element.low, ())
+    said = frames.get(element.low, ()) if element.kind == NOUN else ()
+    if at + 1 == len(elements):
+        return said
+    after = elements[at + 1]
+    return said + frames.get(f"name ={after.low}" if after.kind == VERB else f"name {after.low}", ())
 
 
 def _match(reader: Reader, clause: Clause, at: int, frame: Frame) -> _Bound | None:

@@ -24,9 +24,11 @@ def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
     if resumes(clause, at):
         return clause.resumed, 0.95
     if before.kind in (NAME, NOUN):
-        return _beside(clause, at, element)
+        names, factor = _beside(clause, at, element)
+        return [*names, *_together(discourse, clause.elements, at - 1)], factor
     if before.kind == PRONOUN:
-        return discourse.resolve(before.low)
+        names, factor = discourse.resolve(before.low)
+        return [*_together(discourse, clause.elements, at - 1), *names], factor
     if first := governing(clause, at):
         return subject(discourse, clause, clause.elements.index(first))
     if before.low == "'s" and at > 1 and clause.elements[at - 2].low == "let" and element.low in cues("taking"):
@@ -56,7 +58,8 @@ def governing(clause: Clause, at: int) -> Element | None:
 def opens(clause: Clause, at: int = 0) -> bool:
     """Return whether a sentence begins with the participle at `at` and has its subject later."""
     first = clause.elements[at]
-    if first.form != "ing" or not first.bare or (at and (at > 1 or clause.elements[0].low not in cues("fronting"))):
+    begins = (first.form == "ing" and first.bare) or first.first == "having"
+    if not begins or (at and (at > 1 or clause.elements[0].low not in cues("fronting"))):
         return False
     for place, element in enumerate(clause.elements[at + 2 :], at + 2):
         told = element.form == "past" and clause.elements[place - 2].low == ","
@@ -133,6 +136,20 @@ def _resumed(discourse: Discourse, clause: Clause, element: Element) -> Found:
     if clause.main:
         return clause.main, 0.97
     return _implied(discourse, clause, element)
+
+
+def _together(discourse: Discourse, elements: list[Element], at: int) -> list[Name]:
+    """Who stands in one list with the pronoun or name at `at`: "Tom, Lars and I founded", "me and Tom built"."""
+    if at < 2 or elements[at - 1].low not in cues("joiner") or any(one.kind == VERB for one in elements[:at]):
+        return []
+    if elements[at].kind == NAME:
+        return discourse.resolve(elements[0].low)[0] if at == 2 and elements[0].kind == PRONOUN else []
+    found: list[Name] = []
+    for one in elements[at - 2 :: -2]:
+        if one.kind != NAME or any(name.options[:1] != ("Person",) for name in one.names):
+            break
+        found = [*one.names, *found]
+    return found
 
 
 def _branch(elements: list[Element], at: int) -> list[Name]:

@@ -9,10 +9,14 @@ from memory_plane_local.guards import ENDED, PAST_TENSE
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues
+from memory_plane_local.verbs import sense
 
 _NAMED = frozenset({"call", "name", "be", "become"})
 _PLACES = ("Organization", "Team", "Project")
 _STRENGTH = 0.94
+_COMPANIES = (("Organization",), ("Team",))
+_MADE = {"maintainer": ("maintain", "SUPPORTS"), "author": ("author", "BUILDS"), "creator": ("create", "BUILDS")}
+"""Titles that one has of a thing, by the verbs that say the same."""
 _OPENING = 2
 """The last element at which a title opens a sentence: "Once an editor at Wired, …"."""
 
@@ -207,7 +211,10 @@ def state(
     tokens = clause.sentence.tokens
     start, end = tokens[0].start, tokens[-1].end
     settle(holder, "Person" if "Agent" not in holder.options[:1] else "Agent")
-    if place is not None:
+    made = _MADE.get(role.title.lower()) if place is not None and place.options[:1] not in _COMPANIES else None
+    if made is not None and place is not None:
+        reader.draft(clause, holder, sense(*made), place, polar, factor)
+    elif place is not None:
         settle(place, (fit(place, _PLACES) or ("Organization", 1.0))[0])
         relation = closed(f"{role.low}_OF" if role.form == "lead" else "WORKS_AT", polar)
         strength = round(_STRENGTH * factor * clause.doubt, 3)
