@@ -194,6 +194,10 @@ def test_names_are_put_into_the_nominative(language: str, name: str, case: str, 
     assert nominative(language, name, case, frozenset()) == found
 
 
+def test_a_character_that_stands_for_names_within_is_one_like_any_other() -> None:
+    assert said("Marta \ue000\uf8ff vive en Valencia y trabaja en \ue001 Zara.") >= {"Marta LOCATED_IN Valencia"}
+
+
 def test_a_known_spelling_beats_the_rules() -> None:
     assert nominative("ru", "Заре", "loc", frozenset({"заря"})) == "Заря"
 

@@ -49,9 +49,9 @@ class Masked:
             before, after = sentence.text[at : name.start], sentence.text[name.end : name.end + 1]
             if before[-1:] in _QUOTES and before and after in _QUOTES and after:
                 before, self.quoted = before[:-1], self.quoted | {index}
-            pieces += [before, chr(_FIRST + index)]
+            pieces += [_without(before), chr(_FIRST + index)]
             at = name.end + (index in self.quoted)
-        self.text = "".join([*pieces, sentence.text[at:end]])
+        self.text = "".join([*pieces, _without(sentence.text[at:end])])
 
     def written(self, text: str) -> str:
         """Return a piece of the sentence as it is written."""
@@ -60,6 +60,11 @@ class Masked:
     def named(self, text: str) -> list[Name]:
         """Return the names in a piece of the sentence."""
         return [self.names[ord(char) - _FIRST] for char in text if "\ue000" <= char <= "\uf8ff"]
+
+
+def _without(text: str) -> str:
+    """Return a text without characters that would stand for names."""
+    return re.sub(NAME, "\ufffd", text)
 
 
 def find_told(language: Language, sentence: Sentence, names: Sequence[Name], known: Container[str]) -> list[Told]:
