@@ -8,6 +8,7 @@ import pytest
 
 from memory_plane.types import Extraction, Memory
 from memory_plane_local.extraction import extract
+from memory_plane_local.name import Name
 
 
 def read(text: str) -> Extraction:
@@ -141,3 +142,9 @@ def test_who_joins_in_a_month_is_there_from_the_next_one_of_that_name() -> None:
 def test_what_somebody_else_says_is_less_sure() -> None:
     told, known = (read(text).claims[0].confidence for text in ("Bob says Acme hired Inga.", "Acme hired Inga."))
     assert told < known
+
+
+def test_hunch_types_a_name_only_while_no_claim_does() -> None:
+    assert types("Grace leads Apollo.")["Apollo"] == "Project"
+    assert Name("Apollo", 0, 6, hunch="Organization").type == "Organization"
+    assert Name("Apollo", 0, 6, ("Project",), hunch="Organization").type == "Project"

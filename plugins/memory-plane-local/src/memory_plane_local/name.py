@@ -20,7 +20,7 @@ THING = "Thing"
 class Name:
     """A named thing, once for all its occurrences in a text; claims narrow its type, `guess` is for want of any.
 
-    `label` is what the tagger calls it, PER, ORG or LOC, however sure it is.
+    `hunch` is for want of a guess, and no claim is read by it. `label` is what the tagger calls it, PER, ORG or LOC, however sure it is.
     The type of a `soft` one gives way to a claim.
     """
 
@@ -33,13 +33,16 @@ class Name:
     soft: bool = False
     used: bool = False
     guess: str = "Concept"
+    hunch: str = ""
     label: str = ""
     span: tuple[int, int] = field(default=(0, 0))
 
     @property
     def type(self) -> str:
         """The best type so far."""
-        return self.options[0] if self.options and self.options[0] != THING else self.guess
+        if self.options:
+            return self.options[0] if self.options[0] != THING else self.guess
+        return self.hunch if self.hunch and self.guess == "Concept" else self.guess
 
 
 def name_at(

@@ -11,8 +11,8 @@ from memory_plane_local.tagger import listed, tag
 from memory_plane_local.tokens import Token
 
 _TYPES = {"PER": "Person", "ORG": "Organization", "LOC": "Place"}
-_TYPED, _NEW = 0.4, 0.8
-"""How probable a type and a name must be."""
+_HUNCH, _TYPED, _NEW = 0.4, 0.6, 0.8
+"""How probable a type must be if nothing else tells one, a type that a claim is read by, and a name."""
 
 
 def guess(sentence: Sentence, names: Sequence[Name]) -> list[Name]:
@@ -28,6 +28,8 @@ def guess(sentence: Sentence, names: Sequence[Name]) -> list[Name]:
             name.label = label
             if probability >= _TYPED and not name.options:
                 name.guess = _TYPES[label]
+            elif probability >= _HUNCH:
+                name.hunch = _TYPES[label]
         if not inside and probability >= _NEW:
             name = name_at(sentence, begin, end, (), round(probability, 3))
             name.guess, name.label = _TYPES[label], label
