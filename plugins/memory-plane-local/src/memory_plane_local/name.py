@@ -20,8 +20,8 @@ THING = "Thing"
 class Name:
     """A named thing, once for all its occurrences in a text; claims narrow its type, `guess` is for want of any.
 
-    `hunch` is for want of a guess, and no claim is read by it. `label` is what the tagger calls it, PER, ORG or LOC, however sure it is.
-    The type of a `soft` one gives way to a claim.
+    `hunch` is for want of a guess, and no claim is read by it. `label` is what the tagger calls it, PER, ORG or LOC,
+    however sure it is. The type of a `soft` one gives way to a claim.
     """
 
     text: str
