@@ -103,6 +103,8 @@ def test_phrases_of_other_languages_are_read(text: str, claims: str) -> None:
         ("Si todo va bien, Diego trabaja en Glovo.", "hypothetical"),
         ("Diego arbeitet nicht bei Glovo.", "negative"),
         ("Lucie envisage de rejoindre Mistral.", "hypothetical"),
+        ("김민수는 구글에서 일하고 싶어 한다.", "hypothetical"),
+        ("يريد أحمد أن يعمل في غوغل.", "hypothetical"),
         ("如果马超离开腾讯，他会加入华为。", "hypothetical"),
         ("岡田さんは京都から札幌に引っ越す予定です。", "hypothetical"),
         ("Diego arbeitet nicht mehr bei Glovo.", "past"),

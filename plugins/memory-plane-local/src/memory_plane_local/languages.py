@@ -101,7 +101,7 @@ class Language:
     @cached_property
     def spoken(self) -> re.Pattern[str]:
         """Words that are no names: those that regular expressions tell, job titles and the words of phrases."""
-        uses = ("word", "not", *KINDS, *self.titles)
+        uses = ("word", "not", "maybe", *KINDS, *self.titles)
         return re.compile(_any(["c[etfop]o", *(entry for use in uses for entry in self.listed(use))]), re.IGNORECASE)
 
     @cached_property
