@@ -62,6 +62,30 @@ def test_every_operation_has_an_endpoint_with_an_example(idle: TestClient) -> No
         assert set(content["schema"]["properties"]) == {*BODIES[op].model_fields, "agent", "created_at", "id"}
 
 
+def test_new_words_take_the_place_of_the_old(plane: Plane, hub: TestClient) -> None:
+    told = plane.post("Rob is at Apex", agent="muse").id
+    given = {"target": told, "text": "Rob is at Acme"}
+    tried = hub.get("/api/preview", params={"op": "supersede", "body": json.dumps(given)}).json()
+    assert (tried["gone"], tried["new"]) == ([f"thought {told}: Rob is at Apex"], ["Rob is at Acme"])
+    assert [thought.text for thought in plane.thoughts()] == ["Rob is at Apex"]
+    new = hub.post("/api/supersede", json={"agent": "grok", **given}).json()
+    assert [(one.id, one.text, one.agent) for one in plane.thoughts()] == [(new["id"], "Rob is at Acme", "grok")]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"text": "x"}, "target: "),
+        ({"target": NOWHERE, "text": "x"}, f"target: {NOWHERE} is no thought or fact here"),
+        ({"target": NOWHERE, "text": "x", "kind": "thought"}, "kind: unknown field"),
+    ],
+)
+def test_new_words_for_nothing_are_refused(hub: TestClient, given: dict[str, Any], reason: str) -> None:
+    answer = hub.post("/api/supersede", json={"agent": "muse", **given})
+    assert (answer.status_code, answer.json()["state"]) == (422, "refused")
+    assert answer.json()["detail"].startswith(reason)
+
+
 def test_text_is_stored_by_the_paragraph_and_what_is_in_it_is_told(plane: Plane, hub: TestClient) -> None:
     given = {"agent": "muse", "text": "One.\n\nTwo.", "origin": "user", "source": "minutes.md"}
     told = hub.post("/api/ingest", json=given).json()

@@ -184,6 +184,16 @@ class TextToIngest(Body):
     created_at: Time | None = None
 
 
+class NewWords(Body):
+    """The words that come in the place of a thought's, or the value in the place of a fact's."""
+
+    target: Uuid
+    text: str
+    agent: Agent | None = None
+    created_at: Time | None = None
+    id: Uuid | None = None
+
+
 class Envelope(Body):
     """What every operation has beside its body."""
 

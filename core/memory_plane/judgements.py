@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,13 @@ class Judgements(ABC):
         return self._judge("reviews", {"limit": limit})  # type: ignore[no-any-return]
 
     def preview(self, op: str, body: Mapping[str, Any]) -> Preview:
-        """Return what writing an operation would change, and change nothing; raise `Refused` for a bad body."""
+        """Return what writing an operation would change, and change nothing; raise `Refused` for a bad body.
+
+        `supersede`, with `target` and `text`, is shown as what goes with the old words, and the new ones.
+        """
+        if op == "supersede":
+            shown = self.preview("retract", {"target": body.get("target")})
+            return shown if shown.refusal else replace(shown, new=(*shown.new, str(body.get("text") or "")))
         return self._judge("preview", {"op": op, "body": body})  # type: ignore[no-any-return]
 
 

@@ -48,9 +48,9 @@ def correct(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[
     if op == FORGET:
         return _forget(plane, who, body["target"], "" if trial else given["to"])
     if trial:
-        return _tried(plane, *(("retract", {"target": body["target"]}) if op == "supersede" else (op, body)))
+        return _tried(plane, op, body)
     if op == "supersede":
-        return receipt(plane.supersede(body["target"], given["to"], agent=who))
+        return receipt(plane.supersede(**body, agent=who))
     return receipt(plane.write(op, body, agent=who))
 
 
@@ -63,6 +63,8 @@ def _body(plane: Plane | Client, action: str, target: str, given: Arguments) -> 
             return action, {"item": id, "until": moment("until", given["until"]) or ""}
         case "retract":
             return action, {"target": id, "reason": given["reason"] or None}
+        case "supersede":
+            return action, {"target": id, "text": given["to"]}
         case "pin" | "unpin":
             return "pin", {"target": id, "pinned": action == "pin"}
     return action, {"target": id}
@@ -107,9 +109,7 @@ def _forget(plane: Plane | Client, agent: str, target: str, code: str) -> dict[s
     return _tried(plane, FORGET, {"target": target}, detail)
 
 
-def _tried(
-    plane: Plane | Client, op: str, body: dict[str, Any], detail: str = "nothing was changed"
-) -> dict[str, Any]:
+def _tried(plane: Plane | Client, op: str, body: dict[str, Any], detail: str = "nothing was changed") -> dict[str, Any]:
     found = plane.preview(op, body)
     if found.refusal:
         raise Refused(found.refusal)

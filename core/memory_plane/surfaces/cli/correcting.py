@@ -147,7 +147,7 @@ def supersede(session: Session, target: str, text: str, dry_run: bool, as_json: 
     """Put TEXT in the place of a thought's words or a fact's value. TEXT may be - for stdin."""
     id, text = full_id(session.client, target), read_text(text)
     if dry_run:
-        _show(session.client.preview("retract", {"target": id}), as_json, new=text)
+        _show(session.client.preview("supersede", {"target": id, "text": text}), as_json)
     else:
         print_receipt(session.client.supersede(id, text, **given(**values)), as_json)
 
@@ -183,16 +183,16 @@ def _write(
         print_receipt(session.client.write(op, body, agent=agent, **given(**values)), as_json)
 
 
-def _show(preview: Preview, as_json: bool, *, new: str | None = None) -> None:
+def _show(preview: Preview, as_json: bool) -> None:
     if preview.refusal:
         raise click.ClickException(preview.refusal)
     lines = [*(f"- {line}" for line in preview.gone), *(f"+ {line}" for line in preview.new)]
     if as_json:
         print_json(preview)
         return
-    for line in [*lines, *([f"+ {new}"] if new is not None else [])]:
+    for line in lines:
         click.echo(one_line(line))
-    if not lines and new is None:
+    if not lines:
         click.echo("nothing would change", err=True)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Response
 from pydantic import BaseModel, Field, create_model
 
-from memory_plane.bodies import BODIES, Agent, TextToIngest, Time, Uuid, checked
+from memory_plane.bodies import BODIES, Agent, NewWords, TextToIngest, Time, Uuid, checked
 from memory_plane.errors import Refused
 from memory_plane.graphs import MEMORIES
 from memory_plane.operations import FORGET, agent_id, make_operation
@@ -65,6 +65,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "alias": {"agent": "muse", "node": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10", "name": "Bob"},
     "forget": {"agent": "muse", "target": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"},
 }
+SUPERSEDE = {"agent": "muse", "target": "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10", "text": "Ask Rob for both invoices"}
 INGEST = {"agent": "muse", "text": "Alice leads the website project.\n\nRob owes her the logo.", "origin": "user"}
 
 _WRITE_ERRORS = told(
@@ -127,6 +128,17 @@ def writes(plane: Plane, growth: Growth) -> APIRouter:
             responses={422: {"model": Written, "description": "refused, and why"}},
             openapi_extra=_takes(_flat(op, model), EXAMPLES.get(op), MAX_BODY),
         )
+    router.add_api_route(
+        "/supersede",
+        _superseder(plane, growth),
+        methods=["POST"],
+        operation_id="supersede",
+        summary="supersede",
+        description=_about("supersede"),
+        response_model=Written,
+        responses={422: {"model": Written, "description": "refused, and why"}},
+        openapi_extra=_takes(NewWords, SUPERSEDE, MAX_BODY),
+    )
     router.add_api_route(
         "/ingest",
         _ingester(plane, growth),
@@ -200,6 +212,20 @@ def _writer(plane: Plane, growth: Growth, op: str) -> Callable[..., Response]:
         return _receipt(receipt)
 
     return write
+
+
+def _superseder(plane: Plane, growth: Growth) -> Callable[..., Response]:
+    def supersede(body: Body, identity: Identity, header: NamedAgent) -> Response:
+        record = json_object(body)
+        try:
+            given = checked(NewWords, record)
+            agent = _author(given.agent, header, identity)
+        except Refused as error:
+            return _receipt(_refusal(record.get("id"), str(error)))
+        growth.spend([(agent, len(body))])
+        return _receipt(plane.supersede(**given.model_dump() | {"agent": agent}))
+
+    return supersede
 
 
 def _ingester(plane: Plane, growth: Growth) -> Callable[..., Ingestion]:
