@@ -107,6 +107,14 @@ def test_ingest_wants_one_source(run: Run, args: list[str]) -> None:
     assert_one_line(run("ingest", *args), 2, "one of TEXT, --file and --spool")
 
 
+def test_ingest_of_the_name_of_a_file_asks_for_its_option(tmp_path: Path, run: Run, ok: Callable[..., str]) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text("Ann leads Orbit.")
+    answer = run("ingest", str(notes))
+    assert (answer.exit_code, "is a file; read it with --file" in answer.output) == (2, True)
+    assert "1 stored" in ok("ingest", str(notes) + "x" * 5000)
+
+
 def test_ingest_drains_the_spool(answer: Callable[..., Any], ok: Callable[..., str]) -> None:
     assert answer("ingest", "--spool")["events"] == 0
     assert ok("ingest", "--spool").split()[:2] == ["events", "0"]

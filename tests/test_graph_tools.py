@@ -68,6 +68,7 @@ def test_demo_of_the_graph_memory_does_what_it_shows(call: Call) -> None:
     path = call("path", **{"from": "Viktor", "to": "Rust"})
     assert path["path"] == "Viktor →[CTO_OF]→ Nexus Labs →[BUILDS]→ SkyNet-X →[USES]→ Rust"
     assert (path["found"], path["complete"], len(path["relationships"])) == (True, True, 3)
+    assert "entities" not in path
     assert not call("path", **{"from": "Viktor", "to": "Rust", "max_hops": 1})["found"]
     assert names(call("search", query="nexus")["entities"]) == ["Nexus Labs"]
     assert call("search", query="nexus", type="Person")["entities"] == []

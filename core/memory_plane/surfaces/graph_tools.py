@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memory_plane.ask.wording import chain
@@ -16,7 +15,7 @@ from memory_plane.surfaces.spec import Arguments, Spec, moment, number, text
 if TYPE_CHECKING:
     from memory_plane.client import Client
     from memory_plane.plane import Plane
-    from memory_plane.types import Edge, Node
+    from memory_plane.types import Edge
 
 MOST = 100
 """How many nodes or edges one answer is chosen from at most."""
@@ -52,7 +51,9 @@ def path(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str
     )
     told = chain(trail.edges, trail.nodes[0].id) if trail.edges else ""
     known = {"found": bool(trail.nodes), "probability": round(trail.probability, 3), "complete": trail.complete}
-    return {**known, "path": shorten(told, ROOM // 2), **_shown((), trail.edges)}
+    links = {"relationships": [entries.edge(edge) for edge in trail.edges]}
+    shown = page(links, "", heads=40, room=ROOM // 2 - size(_HEAD))["relationships"]
+    return {**_HEAD, **known, "path": shorten(told, ROOM // 2), "relationships": shown}
 
 
 def stats(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
@@ -127,13 +128,6 @@ def _found(plane: Plane | Client, given: Arguments, *, meaning: bool) -> dict[st
     nodes = plane.search(given["query"], kind=given["type"] or None, meaning=meaning, limit=limit)
     sections = {"entities": [entries.node(node) for node in nodes]}
     return {**_HEAD, **page(sections, given["cursor"], heads=MOST, room=ROOM - size(_HEAD))}
-
-
-def _shown(nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[str, Any]:
-    """Show what was found with a text of the answer's own, as far as it fits."""
-    sections = {"entities": [entries.node(node) for node in nodes], "relationships": [entries.edge(e) for e in edges]}
-    shown = page(sections, "", heads=40, room=ROOM // 2 - size(_HEAD))
-    return {**_HEAD, **{name: shown[name] for name in sections}}
 
 
 def _told(edge: Edge) -> tuple[str, str, str]:

@@ -65,11 +65,20 @@ def ingest(
     """Store each paragraph as an observation and show what was found in it. TEXT may be - for stdin."""
     if spool == bool(text or paths) or (text and paths):
         raise click.UsageError("give one of TEXT, --file and --spool", click.get_current_context())
+    if text and _is_file(text):
+        raise click.UsageError(f"{text!r} is a file; read it with --file", click.get_current_context())
     if spool:
         _drain(session, as_json)
     else:
         memory = session.plane if session.settings.elsewhere is None else session.client
         _take_in(memory, list(_sources(text, paths)), as_json, **values)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or no name at all
+        return False
 
 
 def _drain(session: Session, as_json: bool) -> None:
