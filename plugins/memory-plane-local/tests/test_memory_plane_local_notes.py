@@ -130,6 +130,7 @@ def test_who_is_named_between_commas_does_what_follows() -> None:
         ("Ana / Bob / Carla", set()),
         ("Elizabeth (Liz) and Mona (Berlin)", set()),
         ("Bob (Initech?) may come", set()),
+        ("Alice (Backend), Bob (Legal), Tom (LGTM)", set()),
     ],
 )
 def test_a_line_without_a_verb_tells_who_works_where(text: str, claims: set[str]) -> None:
@@ -268,3 +269,7 @@ def test_what_somebody_maintains_is_no_employer() -> None:
 
 def test_a_company_among_former_employees_worked_nowhere() -> None:
     assert "Granite PREVIOUSLY_WORKED_AT Google" not in said("Granite was founded by Tom and Bob, both ex-Google.")
+
+
+def test_most_of_a_thing_is_the_thing() -> None:
+    assert said("Bob wrote most of the parser.") == {"Bob BUILDS parser"}

@@ -88,4 +88,5 @@ def _employs(name: Name, title: Element | None, *, told: bool) -> bool:
         return True
     if name.options:
         return title is not None and name.options[0] in ("Tool", "Project") and fit(name, ("Organization",)) is not None
-    return (told or title is not None) and name.guess not in ("Person", "Place")
+    named = not name.weak and name.guess not in ("Person", "Place")
+    return named and (title is not None or (told and not name.text.isupper()))

@@ -23,6 +23,7 @@ def objects(discourse: Discourse, once: Once, clause: Clause, at: int, *, any_ph
     elements = clause.elements
     while at < len(elements) and elements[at].low in cues("quote"):
         at += 1
+    at += 2 * (at + 2 < len(elements) and elements[at].low in cues("portion") and elements[at + 1].low == "of")
     if at >= len(elements):
         return [], at, 0.0
     if elements[at].kind == ROLE and at + 1 < len(elements) and elements[at + 1].kind == NAME:
