@@ -89,4 +89,9 @@ def _employs(name: Name, title: Element | None, *, told: bool) -> bool:
     if name.options:
         return title is not None and name.options[0] in ("Tool", "Project") and fit(name, ("Organization",)) is not None
     named = not name.weak and name.guess not in ("Person", "Place")
-    return named and (title is not None or (told and not name.text.isupper()))
+    return named and (title is not None or (told and _wordy(name.text)))
+
+
+def _wordy(text: str) -> bool:
+    """Whether a name in brackets is no abbreviation and has no number in it: LGTM, Physics1998."""
+    return not text.isupper() and not any(char.isdigit() for char in text)

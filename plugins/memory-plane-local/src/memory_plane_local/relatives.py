@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory_plane_local.clauses import Clause
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
-from memory_plane_local.name import Name
+from memory_plane_local.name import THING, Name
 from memory_plane_local.tables import cues
 
 _DOERS = (("Person",), ("Agent",), ("Team",), ("Organization",))
@@ -27,7 +27,7 @@ def told_of(clause: Clause, at: int) -> list[Name]:
     if begin < 0 or not (head.determined if head.kind in (NOUN, PRONOUN, WORD) else relative and head.kind == NAME):
         return []
     clause.relative, clause.resumed = at, _called(elements, begin, after)
-    return clause.resumed
+    return [] if any(_everyday(name) for name in clause.resumed) else clause.resumed
 
 
 def resumes(clause: Clause, at: int) -> bool:
@@ -52,3 +52,8 @@ def _called(elements: list[Element], begin: int, after: list[Element]) -> list[N
         return elements[begin - 2].names
     called = len(after) > 1 and after[0].low == "," and after[1].kind == NAME
     return after[1].names if called and (len(after) == 2 or after[2].low == ",") else head.names
+
+
+def _everyday(name: Name) -> bool:
+    """Whether a head is one ordinary word, of which nobody need remember what was done to it: "the thing I love"."""
+    return name.options[:1] == (THING,) and " " not in name.text
