@@ -173,7 +173,18 @@ def test_first_day_to_come_is_due() -> None:
     assert due == datetime(2026, 11, 30, 23, 59, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("text", ["in 9999 years", "in 999 decades", "13/13/2026", "9999 years ago", "0000-01-01"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "in 9999 years",
+        "in 999 decades",
+        "13/13/2026",
+        "9999 years ago",
+        "0000-01-01",
+        "valid until 9999-12-31",
+        "0001-01-01",
+    ],
+)
 def test_days_outside_the_calendar_are_left_out(text: str) -> None:
     assert days(text) == []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import NamedTuple
 
@@ -45,7 +45,9 @@ def find_days(tokens: Sequence[Token], written: datetime) -> Iterator[Day]:
             at += 1
             continue
         span = found[at].start, found[read.end - 1].end
-        yield Day(read.first, read.last, read.kind, *span, reader.low(at - 1), reader.low(read.end))
+        # Whoever writes the first or last year of the calendar means "ever", beyond which nothing can be reckoned.
+        if read.first.year > MINYEAR and read.last.year < MAXYEAR:
+            yield Day(read.first, read.last, read.kind, *span, reader.low(at - 1), reader.low(read.end))
         at = read.end
 
 
