@@ -170,18 +170,28 @@ def test_agent_forgets_what_it_wrote_once_it_has_seen_what_goes(plane: Plane) ->
     assert plane.recall("pepper").hits == ()
 
 
-@pytest.mark.parametrize(("author", "origin"), [("grok", "agent"), ("muse", "user")])
+@pytest.mark.parametrize(("author", "origin"), [("grok", "agent"), ("muse", "user"), ("muse", "external")])
 def test_agent_forgets_neither_what_others_wrote_nor_what_the_user_said(plane: Plane, author: str, origin: str) -> None:
     id = plane.post("The door opens with pepper", agent=author, origin=origin).id
     assert refusal(plane, "muse", "memory_correct", action="forget", target=id).startswith("target: is not yours")
     assert plane.recall("pepper").hits
 
 
+def test_agent_forgets_no_question_that_another_agent_answered(plane: Plane) -> None:
+    id = plane.post("How does the door open?", agent="muse", kind="question").id
+    code = forgetting(plane, "muse", id)
+    answer = plane.resolve(id, agent="grok", note="with pepper").id
+    refused = refusal(plane, "muse", "memory_correct", action="forget", target=id, to=code)
+    assert refused.startswith("target: is not yours")
+    answered = plane.get(answer)
+    assert answered is not None and answered["body"]["note"] == "with pepper"
+
+
 def test_code_of_another_sight_forgets_nothing(plane: Plane) -> None:
     one, other = (plane.post(f"The door {number} opens", agent="muse", kind="question").id for number in (1, 2))
     code = forgetting(plane, "muse", one)
     for target in (other, one):
-        plane.resolve(one, agent="grok", note="with pepper")  # what was seen is not all that would go now
+        plane.resolve(one, agent="muse", note="with pepper")  # what was seen is not all that would go now
         given = {"action": "forget", "target": target, "to": code}
         assert "is not the code" in refusal(plane, "muse", "memory_correct", **given)
     assert len(plane.recall("door").hits) == 2

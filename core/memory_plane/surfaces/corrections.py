@@ -90,15 +90,16 @@ def _about_nodes(plane: Plane | Client, action: str, target: str, given: Argumen
 def _forget(plane: Plane | Client, agent: str, target: str, code: str) -> dict[str, Any]:
     """Forget an entry of the agent's own, once it has seen what would go.
 
-    An agent may be talked into anything by what it reads, and this cannot be undone: so what others wrote, or the user
-    said, is out of its reach, and no single call forgets.
+    An agent may be talked into anything by what it reads, and this cannot be undone: so what others wrote or answered,
+    or the user said, is out of its reach, and no single call forgets.
     """
     record = plane.get(target)
     if record is None:
         raise Refused(f"target: nothing here has the id {target}")
-    if record["agent"] != agent or record["body"].get("origin") == "user":
-        raise Refused("target: is not yours; only the user forgets what others wrote or the user said: docs/forget.md")
     loss = plane.loss(target)
+    others = any(one.agent != agent for one in loss.operations)  # the answer to a question goes with it
+    if others or record["agent"] != agent or record["body"].get("origin", "agent") != "agent":
+        raise Refused("target: is not yours; only the user forgets what others wrote or the user said: docs/forget.md")
     shown = f"{agent} {target} {' '.join(one.id for one in loss.operations)}"
     expected = sha256(shown.encode()).hexdigest()[:8]
     if code == expected:
