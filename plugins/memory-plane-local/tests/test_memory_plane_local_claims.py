@@ -22,6 +22,11 @@ def said(text: str) -> set[str]:
     return {f"{c.subject.text} {c.relation} {c.object.text}" for c in claims(text) if c.polarity == "positive"}
 
 
+def test_where_somebody_works_now_is_no_place_of_the_verb_before() -> None:
+    (found,) = (c for c in claims("Bob used to work at Acme and now works at Initech.") if c.object.text == "Initech")
+    assert (found.relation, found.polarity) == ("WORKS_AT", "positive")
+
+
 @pytest.mark.parametrize(
     ("text", "claim"),
     [

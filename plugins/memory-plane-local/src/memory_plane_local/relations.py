@@ -203,7 +203,7 @@ class Reader:
         elements = clause.elements
         if element.low not in cues("workplace"):
             return
-        near = takewhile(lambda i: elements[i].kind != MARK, range(at, min(at + 3, len(elements))))
+        near = takewhile(lambda i: elements[i].kind not in (MARK, VERB), range(at, min(at + 3, len(elements))))
         at = next((i for i in near if elements[i].low == "at"), len(elements)) + 1
         if at >= len(elements) or elements[at].kind != NAME:
             return
