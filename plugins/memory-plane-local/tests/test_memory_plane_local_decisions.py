@@ -275,6 +275,20 @@ def test_reason_says_why_an_agent_should_care(agent: AgentContext, least: float,
     assert (found.reason, found.score >= least) == (reason, True)
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("The kiln controller crashes at 900 degrees", True),
+        ("The controller of the kettle is fine", False),
+        ("See the next page", False),
+    ],
+)
+def test_two_telling_words_of_a_focus_reach_its_agent(text: str, told: bool) -> None:
+    agent = AgentContext(id="baker", focus="see to porting the kiln controller to the next page")
+    found = attention(text, agent)
+    assert (found is not None and found.score >= 0.5) is told
+
+
 def test_agent_without_any_reason_and_the_author_are_left_out() -> None:
     assert attention("Alice uses Redis", AgentContext(id="grok", interests=("sports",))) is None
     assert attention("Alice uses Redis", AgentContext(id="muse", interests=("Redis",))) is None

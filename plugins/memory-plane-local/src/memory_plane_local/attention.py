@@ -20,7 +20,7 @@ _RARE, _COMMON, _ALIKE, _NEARLY, _PART = 0.8, 0.55, 0.55, 0.45, 0.25
 """What an interest counts: said whole, in a common word, meant by a word, the same of several words, said in part."""
 _NEAR = (0.6, 0.52, 0.25)
 """What a node counts that an agent's focus or open item names, and one that is one or two links away."""
-_FOCUS, _WRITTEN, _ADDRESSED = 0.6, 0.3, 0.85
+_FOCUS, _PAIR, _WRITTEN, _ADDRESSED = 0.6, 0.85, 0.3, 0.85
 _TOLD = {"milestone": (0.5, "a milestone"), "decision": (0.5, "a decision")}
 _LEAST = 0.05
 _NO_PLURALS = frozenset({"arms", "customs", "goods", "means", "news", "odds"})
@@ -104,7 +104,8 @@ def _focus(agent: AgentContext, said: _Said) -> list[Reason]:
     shared = said.stems.intersection(wanted)
     if not shared:
         return []
-    share = len(shared) / min(len(wanted), 4)
+    pair = len(shared) > 1 and not all(map(is_common, shared))
+    share = max(len(shared) / min(len(wanted), 4), _PAIR if pair else 0.0)
     return [(_FOCUS * min(1.0, share), "close to its focus")]
 
 
