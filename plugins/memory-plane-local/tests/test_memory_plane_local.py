@@ -111,6 +111,10 @@ def test_introduction_of_the_article_has_the_probabilities_it_needs() -> None:
         "Bob has stopped using Redis.",
         "Bob no longer leads the Platform team.",
         "I doubt that Bob joined Initech.",
+        "I don't think Bob joined Initech.",
+        "Ann did not really believe that Bob joined Initech.",
+        "It isn't clear that Bob joined Initech.",
+        "There is no evidence that Bob joined Initech.",
     ],
 )
 def test_what_is_denied_asked_or_imagined_does_not_hold(text: str) -> None:
