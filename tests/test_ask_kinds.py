@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -335,3 +336,10 @@ QUESTIONS_OF_EACH_FORM = (
 )
 BOUNDED = re.compile(r"SCAN (items|agent_heartbeats|memory_fts|thoughts USING)")
 """Tables of few rows, and those of which the newest rows are read, so many at most."""
+
+
+def test_question_of_one_endless_word_costs_no_more_than_another(plane: Plane) -> None:
+    plane.ask("Who is Saskia?")
+    begin = time.process_time()
+    assert plane.ask("x" * 5_000).text == UNKNOWN
+    assert time.process_time() - begin < 1

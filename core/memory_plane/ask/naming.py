@@ -26,6 +26,8 @@ _TRIED = 12
 """How many runs of words without meaning are tried as a name that was misspelt."""
 _SHORTEST = 5
 """A name of fewer letters than this is never taken for another."""
+_LONGEST = 80
+"""Nor one of more, since every letter more may be wrong in thirty ways."""
 _SHORT = 6
 """In a name of up to so many letters, one more or less makes another name."""
 _CLOSED = (
@@ -121,7 +123,7 @@ class Naming:
         forms = knowledge.known(self.connection, _legal_forms(text.casefold()))
         if len(forms) == 1:
             return forms.pop()
-        if len(plain) < _SHORTEST or any(char.isdecimal() for char in plain):
+        if not _SHORTEST <= len(plain) <= _LONGEST or any(char.isdecimal() for char in plain):
             return ""
         slips = knowledge.known(self.connection, _slips(text.casefold()))
         return slips.pop() if len(slips) == 1 else ""
