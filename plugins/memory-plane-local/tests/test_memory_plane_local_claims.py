@@ -28,6 +28,20 @@ def test_where_somebody_works_now_is_no_place_of_the_verb_before() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "employer"),
+    [
+        ("Ann met Bob at KubeCon.", None),
+        ("I met Bob at Blue Door last week.", None),
+        ("I met Bob at Acme Inc.", "Acme Inc"),
+        ("I met Bob from Orvalle.", "Orvalle"),
+        ("I called Bob at Orvalle.", "Orvalle"),
+    ],
+)
+def test_where_somebody_is_met_is_no_employer(text: str, employer: str | None) -> None:
+    assert [c.object.text for c in claims(text) if c.relation == "WORKS_AT"] == ([employer] if employer else [])
+
+
+@pytest.mark.parametrize(
     ("text", "claim"),
     [
         ("Bob works at Acme.", "Bob WORKS_AT Acme"),

@@ -20,6 +20,10 @@ _SLOTS = frozenset({"S", "O", "P", "X"})
 _EMPLOYER = ("Organization",)
 _ANY = ("Person", "Agent", "Project", "Organization")
 _PEOPLES = frozenset({"WORKS_AT", "PREVIOUSLY_WORKED_AT", "FAMILY_OF"})
+_MEETINGS = frozenset({"meet", "see", "visit", "interview"})
+"""Verbs whose "at" tells where it was, which is no employer unless the name itself says that it is a company."""
+_BY_ITSELF = 0.9
+"""The strength from which on a name's type is not told by "at" alone."""
 _STATES = frozenset({"USES", "WORKS_AT", "MEMBER_OF", "LOCATED_IN", "DEPENDS_ON"})
 
 
@@ -60,6 +64,8 @@ def read_frames(reader: Reader, clause: Clause, at: int) -> None:
         bound = _match(reader, clause, at, frame)
         if bound is None or not bound.sources or not bound.targets:
             continue
+        if frame.row.relation == "WORKS_AT" and _met(clause.elements, at) and bound.targets[0].strength < _BY_ITSELF:
+            continue
         flags = clause.flags | clause.onwards[clause.elements[at].begin] | (0 if frame.polite else bound.flags)
         polar = polarity(flags, state=frame.row.relation in _STATES)
         stated = False
@@ -69,6 +75,11 @@ def read_frames(reader: Reader, clause: Clause, at: int) -> None:
         if stated:
             _maker(reader, clause, at, frame, bound)
             return
+
+
+def _met(elements: list[Element], at: int) -> bool:
+    """Whether the name at `at` is met at what follows: "met Bob at KubeCon" tells nobody's employer."""
+    return at > 0 and elements[at - 1].low in _MEETINGS and at + 1 < len(elements) and elements[at + 1].low == "at"
 
 
 @cache
