@@ -30,7 +30,7 @@ from memory_plane.ask.questions import (
 )
 from memory_plane.ask.solving import ROLE, Found, Solver, is_former
 from memory_plane.ask.times import Period
-from memory_plane.ask.wording import SHOWN, answer, finding, listed
+from memory_plane.ask.wording import SHOWN, answer, concluded, finding, listed
 from memory_plane.recall import graph, knowledge, state
 from memory_plane.recall.denials import Denial
 from memory_plane.recall.holding import Then
@@ -119,7 +119,7 @@ class Answering:
         if form.count:
             found = {key for _, one in groups for key in one}
             more = "at least " if len(found) >= knowledge.MOST else ""
-            return answer(f"{more}{len(found)}", self._findings([one for _, one in groups]))
+            return concluded(f"{more}{len(found)}", self._findings([one for _, one in groups]))
         left, groups = len(groups) - _NAMESAKES, groups[:_NAMESAKES]
         texts = [self._told(found, form.sought) for _, found in groups]
         if len(groups) > 1 and len(set(texts)) > 1:
@@ -176,18 +176,18 @@ class Answering:
         subjects = set(self._solver.term(form.subject))
         found = self._holding(form.conditions, subjects)
         if found:
-            return answer("Yes", self._findings([found]))
+            return concluded("Yes", self._findings([found]))
         denied = self._denied(form.conditions, subjects)
         if denied is not None:
             told = Finding(text="denied", at=denied.at, evidence=(denied.memory,), origin=denied.origin)
-            return answer("No", [told])
+            return concluded("No", [told])
         before = [replace(one, tense="over") for one in form.conditions if one.tense == "now" and one.state]
         ended = self._holding(before, subjects) if len(before) == len(form.conditions) else {}
         if not ended:
             return None
         findings = self._findings([ended])
         until = max((one.until or one.at for one in findings), default=self.at)
-        return answer(f"No, not since {wording.day(until, self.zone)}", findings)
+        return concluded(f"No, not since {wording.day(until, self.zone)}", findings)
 
     def _holding(self, conditions: Sequence[Condition], subjects: set[int]) -> Found:
         """Return the subjects that fulfil every condition."""
@@ -214,7 +214,7 @@ class Answering:
         if form.condition.tense == "over" or any(is_former(tie.relation) for tie in ties):
             return self._ended(form, edges)
         first = min(edges.values(), key=lambda edge: edge.valid_from or edge.known_since)
-        return answer(self._since(first, length=form.length), [finding(first)])
+        return concluded(self._since(first, length=form.length), [finding(first)])
 
     def _since(self, edge: Edge, *, length: bool) -> str:
         day = wording.day(edge.valid_from or edge.known_since, self.zone)
@@ -226,7 +226,7 @@ class Answering:
         last = max(edges.values(), key=lambda edge: edge.valid_until or edge.valid_from or edge.known_since)
         day = wording.day(last.valid_until or last.valid_from or last.known_since, self.zone)
         exact = last.valid_until is not None or last.valid_from is not None
-        return answer(day if exact else f"noted on {day}", [finding(last)])
+        return concluded(day if exact else f"noted on {day}", [finding(last)])
 
     # --- connections ---------------------------------------------------------------------------------------------
 

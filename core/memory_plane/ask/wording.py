@@ -28,6 +28,13 @@ def answer(text: str, findings: Iterable[Finding]) -> Answer:
     return Answer(text=text, known=True, understood=True, findings=tuple(findings)[:SHOWN])
 
 
+def concluded(text: str, findings: Iterable[Finding]) -> Answer:
+    """Return a yes, no, day or number, fenced like their words where only other people say what it rests on."""
+    found = tuple(findings)
+    external = bool(found) and all(one.origin == "external" for one in found)
+    return answer(fenced(text, LINE) if external else text, found)
+
+
 def read_as(answer: Answer, names: Mapping[str, str], origin: str = "agent") -> Answer:
     """Return the answer with the names of a question that were taken for others, each with the one it was taken for."""
     notes = [f"“{text}” read as {plainly(name, 60, origin)}" for text, name in names.items()]
