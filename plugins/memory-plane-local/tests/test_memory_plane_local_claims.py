@@ -42,6 +42,24 @@ def test_where_somebody_is_met_is_no_employer(text: str, employer: str | None) -
 
 
 @pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("Bob joined Acme in 2021 and left last month.", True),
+        ("Bob was hired by Acme in 2021. He left in March.", True),
+        ("Bob works at Acme. He quit yesterday.", True),
+        ("Bob works at Acme. He left at five yesterday.", False),
+        ("Bob works at Acme. He left the deck in March.", False),
+        ("Bob works at Acme. He quit smoking last month.", False),
+        ("Bob works at Acme and never quit.", False),
+        ("Bob works at Acme. Zoe quit last month.", False),
+        ("Bob works at Acme. He will leave next month.", False),
+    ],
+)
+def test_who_left_left_the_company_of_the_text(text: str, gone: bool) -> None:
+    assert any(c.relation == "PREVIOUSLY_WORKED_AT" for c in claims(text)) is gone
+
+
+@pytest.mark.parametrize(
     ("text", "claim"),
     [
         ("Bob works at Acme.", "Bob WORKS_AT Acme"),

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import cache
 from typing import NamedTuple
 
 from memory_plane_local.choices import uses_of_things
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import fit, polarity
-from memory_plane_local.elements import NAME, NOUN, VERB, Element
+from memory_plane_local.elements import MARK, NAME, NOUN, VERB, WORD, Element
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues, rows
 from memory_plane_local.verbs import Row, sense
 
 _UNSAID = 0.95
+_LONG = timedelta(days=7)
+"""Who left in such a time left for good: "left in May", unlike "left at five" or "left yesterday"."""
 _REACH = 4
 """How many elements may stand between a verb and what it changes from."""
 
@@ -30,6 +33,8 @@ class Change(NamedTuple):
 def read_change(reader: Reader, clause: Clause, at: int) -> bool:
     """Draft what begins and what ends by the verb at `at`; False where it says no such thing."""
     element = clause.elements[at]
+    if _left_work(reader, clause, at):
+        return True
     ways = (_change(clause, at, *way) for way in _verbs().get(element.low, ()))
     change = next(filter(None, ways), None)
     if change is None:
@@ -53,6 +58,31 @@ def read_change(reader: Reader, clause: Clause, at: int) -> bool:
             moved = row.relation == "LOCATED_IN" and _left_home(reader, clause, source, name, factor, element)
             moved or reader.draft(clause, source, row, name, "past", factor, element, leaving=True)
     return True
+
+
+def _left_work(reader: Reader, clause: Clause, at: int) -> bool:
+    """Whether somebody left where the text has him at work: "joined Acme in 2021 and left in May", "he quit"."""
+    verb = clause.elements[at]
+    if verb.low not in ("leave", "quit", "resign") or verb.passive or verb.form not in ("past", "participle"):
+        return False
+    span = clause.told(verb)
+    coming = span is not None and span.first > clause.written.date()
+    long = span is not None and span.end - span.first >= _LONG and span.token <= verb.end + 1
+    if coming or not (long or verb.low != "leave") or _left_something(clause.elements[at + 1 : at + 2]):
+        return False
+    if polarity(reader.flags(clause, verb), state=False) != "positive":
+        return False
+    people, factor = reader.subject(clause, at)
+    works = sense("join", "WORKS_AT")
+    held = [one for one in reader.drafts.found.values() if one.relation == "WORKS_AT" and one.subject in people]
+    for one in held:
+        reader.draft(clause, one.subject, works, one.object, "past", factor or _UNSAID, verb, leaving=True)
+    return bool(held)
+
+
+def _left_something(after: list[Element]) -> bool:
+    """Whether what stands behind the verb says what: "left the deck", "quit smoking", "resigned as treasurer"."""
+    return any(one.kind not in (WORD, MARK) or one.low in ("from", "as") for one in after)
 
 
 @cache
