@@ -200,6 +200,10 @@ def test_a_character_that_stands_for_names_within_is_one_like_any_other() -> Non
     assert said("Marta \ue000\uf8ff vive en Valencia y trabaja en \ue001 Zara.") >= {"Marta LOCATED_IN Valencia"}
 
 
+def test_names_of_two_scripts_without_a_space_between_are_read() -> None:
+    assert read("S在X工作Project Z").mentions
+
+
 def test_a_known_spelling_beats_the_rules() -> None:
     assert nominative("ru", "Заре", "loc", frozenset({"заря"})) == "Заря"
 

@@ -32,7 +32,9 @@ def spots(tokens: Sequence[Token], names: Sequence[Name]) -> list[Spot]:
     for name in names:
         begin = places.get(name.start)
         if begin is not None:
-            found.append(Spot(begin, begin + name.span[1] - name.span[0], _KINDS.get(name.type, "NAME"), name.label))
+            # Where nothing stands between words, a name may have been read of other tokens than these.
+            end = min(begin + name.span[1] - name.span[0], len(tokens))
+            found.append(Spot(begin, end, _KINDS.get(name.type, "NAME"), name.label))
     taken = {at for spot in found for at in range(spot.begin, spot.end)}
     pronouns = _pronouns()
     found += [
