@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import polarity
-from memory_plane_local.elements import NAME, Element
+from memory_plane_local.elements import NAME, VERB, Element
 from memory_plane_local.lexicon import nouns
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
@@ -25,8 +25,13 @@ def read_belonging(reader: Reader, clause: Clause, at: int) -> None:
         return
     if not thing.title:
         comma = _set_off(clause.elements, at)
-        before = before[:-1] if comma else before
-        if not before or before[-1].low not in nouns("told") or (before[-1].end != thing.begin and not comma):
+        called = bool(before) and before[-1].kind == VERB and before[-1].low in ("call", "name") and before[-1].passive
+        before = before[:-1] if comma or called else before
+        if (
+            not before
+            or before[-1].low not in nouns("told")
+            or (before[-1].end != thing.begin and not (comma or called))
+        ):
             return
         noun = before.pop()
         thing.title, thing.owner = noun.low, noun.owner

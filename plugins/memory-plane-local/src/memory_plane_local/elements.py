@@ -28,7 +28,10 @@ _MODIFIERS = 2
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """A piece of a sentence. `names` of a NAME or NOUN are joined by "and"; `flags` are a verb's polarity bits."""
+    """A piece of a sentence. `names` of a NAME or NOUN are joined by "and"; `flags` are a verb's polarity bits.
+
+    `inside` are the names within a NOUN: the GitHub Actions of "a GitHub Actions workflow".
+    """
 
     kind: str
     low: str
@@ -45,6 +48,7 @@ class Element:
     definite: bool = False
     opening: str = ""
     first: str = ""
+    inside: list[Name] = field(default_factory=list)
 
 
 def elements(sentence: Sentence, names: Sequence[Name]) -> list[Element]:
@@ -127,7 +131,8 @@ class _Builder:
             return 0
         if called := self._called(at, end):
             return self._add(Element(NAME, called.text, at, end, [called]))
-        return self._add(Element(NOUN, self.tokens[end - 1].low, at, end, [self._phrase(at, end)]))
+        inside = [self.names[begin] for begin in range(at, end) if begin in self.names] if end > at + 1 else []
+        return self._add(Element(NOUN, self.tokens[end - 1].low, at, end, [self._phrase(at, end)], inside=inside))
 
     def _called(self, at: int, end: int) -> Name | None:
         """The name in "the Falcon project" and "the Orion team", which are Falcon and Orion."""
@@ -173,6 +178,8 @@ class _Builder:
         if at >= len(self.tokens) or self.tokens[at].low not in common_nouns():
             return False
         after = self.tokens[at + 1].low if at + 1 < len(self.tokens) else ""
+        if after == "to" and at + 2 < len(self.tokens) and self.tokens[at + 2].shape == "num":
+            return True
         return at + 1 not in self.names and after not in (
             "a",
             "an",

@@ -32,7 +32,7 @@ from memory_plane_local.name_guesses import guess
 from memory_plane_local.names import find_names
 from memory_plane_local.relations import Reader
 from memory_plane_local.requests import read_request
-from memory_plane_local.sentences import Sentence, sentences
+from memory_plane_local.sentences import Sentence, logged, sentences
 from memory_plane_local.speakers import labelled, of_nobody, quoted
 from memory_plane_local.tasks import read_assignments, read_errand, read_task
 from memory_plane_local.titles import read_role
@@ -84,6 +84,8 @@ class _Text:
 
     def read(self, sentence: Sentence) -> None:
         """Read one sentence: names, elements, then claims and items from left to right."""
+        if logged(sentence.tokens):
+            return
         if language := language_of(sentence):
             self._foreign(sentence, language)
             return

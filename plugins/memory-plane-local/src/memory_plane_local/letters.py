@@ -8,7 +8,7 @@ from itertools import islice
 
 from memory_plane.types import Memory
 from memory_plane_local.lexicon import known_names
-from memory_plane_local.name import Name
+from memory_plane_local.name import Name, me
 
 _HEAD = re.compile(
     r"(?:iMessage|SMS|RCS|WhatsApp|Telegram|Signal|Mail|Email) (?:"
@@ -87,11 +87,6 @@ def introduced(letter: Letter, text: str, names: list[Name]) -> tuple[Name, int]
         if near and not _UNSAID.search(_sentence(text, letter.begin, found)):
             return min(near, key=lambda name: name.start), found.start()
     return None
-
-
-def me() -> Name:
-    """Return the person whose memory this is."""
-    return Name("me", 0, 0, _PERSON, 1.0, weak=True)
 
 
 def _author(memory: Memory) -> Name | None:

@@ -60,6 +60,11 @@ def name_at(
     return Name(sentence.text[start:stop], start, stop, options, strength, weak, soft, span=(begin, end))
 
 
+def me(span: tuple[int, int] = (0, 0)) -> Name:
+    """Return the person whose memory this is, or where a text speaks of them."""
+    return Name("me", 0, 0, ("Person",), 1.0, weak=True, span=span)
+
+
 def opening(tokens: Sequence[Token], at: int) -> bool:
     """Return whether a capital at `at` may be due to the beginning of a sentence, a quotation or a list entry."""
     return (

@@ -75,7 +75,8 @@ def _by_its_neighbours(tokens: Sequence[Token], begin: int, end: int, last: str)
     before = tokens[begin - 1].low if begin else ""
     before = tokens[begin - 2].low if before in ("the", "a", ".") and begin > 1 else before
     after = tokens[end].low if end < len(tokens) else ""
-    if before in ("called", "named") and (kind := _kind(tokens, begin - 2)) is not None:
+    named = begin - 2 - (begin > 2 and tokens[begin - 2].low in cues("connecting"))  # "my startup is called Inkwell"
+    if before in ("called", "named") and (kind := _kind(tokens, named)) is not None:
         return ((kind,) if kind else ()), 0.85
     if kind := _told(tokens, end):
         return (kind,), 0.85
@@ -83,7 +84,9 @@ def _by_its_neighbours(tokens: Sequence[Token], begin: int, end: int, last: str)
         return (common_nouns()[after],), 0.85
     if before == "@" or (contexts("before").get(before) == "Person" and tokens[begin].shape == "cap"):
         return ("Person",), 0.85
-    hint = contexts("before").get(before) or nouns("before").get(before) or contexts("after").get(after)
+    hint = contexts("before").get(before) or nouns("before").get(before)
+    if not hint and before not in cues("origin"):  # "Rob from The Zebra wants"
+        hint = contexts("after").get(after)
     if hint and (hint != "Person" or tokens[begin].shape == "cap"):
         return (hint,), 0.8
     if "." in last:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from memory_plane_local.guards import effects
 from memory_plane_local.lexicon import contexts, is_common, nouns, stems, titles
-from memory_plane_local.name import Name, legal_end, name_at, opening, owns_noun, version_end
+from memory_plane_local.name import Name, legal_end, me, name_at, opening, owns_noun, version_end
 from memory_plane_local.name_lists import NOTHING_KNOWN, listed
 from memory_plane_local.name_types import GIVEN, type_options
 from memory_plane_local.sentences import Sentence, is_initial
@@ -16,6 +17,8 @@ from memory_plane_local.verbs import PAST, THIRD, forms
 _SHORTEST = 4
 """Letters that a rare given name has at least where it is written small."""
 _IDEOGRAPHS = "\u3040"
+_OPENED, _TITLE = {"'": "'", '"': '"', "“": "”", "‘": "’", "«": "»"}, 14
+"""Quotation marks, and how far apart those of a title are at most."""
 _LISTING, _POSSESSIVE = (",", "and", "&"), ("'s", "’s")
 _FAMILIES = {
     "han": (
@@ -42,6 +45,10 @@ def find_names(sentence: Sentence, gazetteer: Mapping[str, str] = NOTHING_KNOWN)
     while at < len(tokens):
         token = tokens[at]
         name = None
+        if token.low in _OPENED and (name := _titled(sentence, at)):
+            found.append(name)
+            at = name.span[1] + 1
+            continue
         if token.shape != "mark" and token.shape != "link":
             name = listed(sentence, at, gazetteer) or _written(sentence, at)
         if name is None:
@@ -50,6 +57,19 @@ def find_names(sentence: Sentence, gazetteer: Mapping[str, str] = NOTHING_KNOWN)
         found.append(name)
         at = name.span[1]
     return found
+
+
+def _titled(sentence: Sentence, at: int) -> Name | None:
+    """The title of a work in quotation marks: 'Sparse Retrieval at Scale', and nothing that somebody says."""
+    tokens, last = sentence.tokens, min(at + _TITLE, len(sentence.tokens))
+    end = next((place for place in range(at + 2, last) if tokens[place].low == _OPENED[tokens[at].low]), 0)
+    inside = tokens[at + 1 : end]
+    written = [token for token in inside if token.shape in ("cap", "mix", "num")]
+    small = all(token in written or token.low in words("function.txt") or token.low in ":-,&" for token in inside)
+    made = bool(end) and end + 2 < len(tokens) and tokens[end + 1].low == "by" and _nameish(tokens, end + 2)
+    if not made or len(written) < 2 or inside[0].shape == "low" or not small:
+        return None
+    return name_at(sentence, at + 1, end, ("Document",), 0.85)
 
 
 def _written(sentence: Sentence, at: int) -> Name | None:
@@ -63,6 +83,8 @@ def _written(sentence: Sentence, at: int) -> Name | None:
         return _caseless(sentence, at)
     if token.low in cues("numbered") and (name := _numbered(sentence, at)):
         return name
+    if token.low == "user" and _the_user(tokens, at):
+        return me((at, at + 1))
     if sentence.shout or token.shape == "low":
         return _lower(sentence, at)
     if token.shape == "num":
@@ -115,14 +137,37 @@ def _caseless(sentence: Sentence, at: int) -> Name | None:
 
 def _lower(sentence: Sentence, at: int) -> Name | None:
     """A name without a capital: a given name, or an identifier such as billing-api."""
-    token = sentence.tokens[at]
+    tokens = sentence.tokens
+    token = tokens[at]
     if token.low in words("first_names.txt") and len(token.low) > 2:
         return name_at(sentence, at, at + 1, ("Person",), 0.8)
     if token.low in words("given_names.txt") and _said_of_people(sentence, at):
         return name_at(sentence, at, at + 1, ("Person",), 0.75, soft=True)
+    if at > 2 and tokens[at - 2].shape == "num" and _changed_in(tokens, at):
+        return name_at(sentence, at, at + 1, ("Project",), 0.75)
     if "-" in token.low and token.low.split("-")[0] not in words("function.txt"):
         return name_at(sentence, at, at + 1, ("Project",), 0.6, weak=True) if _identifier(token.low) else None
     return None
+
+
+def _the_user(tokens: Sequence[Token], at: int) -> bool:
+    """Whether an agent speaks of the person it works for: "The user's son", "User said", and no "user table"."""
+    the = at > 0 and tokens[at - 1].low == "the"
+    before = tokens[at - 2].low if the and at > 1 else ""
+    if before in cues("any_user") or not (the or (tokens[at].shape == "cap" and opening(tokens, at))):
+        return False
+    low = tokens[at + 1].low if at + 1 < len(tokens) else "."
+    helps = low in forms() or low in effects("verb") or low in effects("to") or low in contexts("after")
+    return (
+        helps or low in words("function.txt") or low in words("adverbs.txt") or tokens[at + 1].low in cues("user_then")
+    )
+
+
+def _changed_in(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a word is where a numbered change or issue is: "PR #88 on tessellate"."""
+    numbered = tokens[at - 3].low == "#" or tokens[at - 3].low in cues("numbered")
+    low = tokens[at].low
+    return numbered and tokens[at - 1].low in ("on", "in", "against") and low.isalpha() and not is_common(low)
 
 
 def _said_of_people(sentence: Sentence, at: int) -> bool:

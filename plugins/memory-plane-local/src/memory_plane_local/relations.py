@@ -12,9 +12,9 @@ from memory_plane_local import subjects as before_verb
 from memory_plane_local.clauses import Clause, Match, matches
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.drafts import Draft, Drafts, closed, fit, polarity, settle
-from memory_plane_local.elements import MARK, NAME, NOUN, VERB, WORD, Element
+from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, VERB, WORD, Element
 from memory_plane_local.ellipsis import read_ellipsis
-from memory_plane_local.guards import ENDED, NEGATIVE, PAST_TENSE
+from memory_plane_local.guards import ENDED, HYPOTHETICAL, NEGATIVE, PAST_TENSE
 from memory_plane_local.lexicon import is_common
 from memory_plane_local.name import THING, Name
 from memory_plane_local.relatives import told_of
@@ -64,6 +64,18 @@ class Reader:
             found, factor = self.subject(clause, at)
             self._read(clause, at, found or self._bare(clause, at), factor or _BARE, told_of(clause, at))
 
+    def _field(self, clause: Clause, at: int) -> after_verb.Found:
+        """Return the field at `at` of a company that somebody leads: "Sam handles sales"."""
+        rest = clause.elements[at : at + 2]
+        ends = len(rest) == 1 or (len(rest) > 1 and (rest[1].kind == MARK or rest[1].low in cues("link")))
+        element = rest[0] if ends else None
+        if element is None or element.determined or element.end - element.begin > 1 or not _is_field(element.low):
+            return [], at, 0.0
+        token = clause.sentence.tokens[element.begin]
+        field = self.once(Name(token.text, token.start, token.end, ("Team",), 0.7, weak=True))
+        field.options = ("Team",) if element.kind == NOUN else field.options
+        return [field], at + 1, 0.93
+
     def _bare(self, clause: Clause, at: int) -> list[Name]:
         """A thing named by small words before a technical verb: "atlas depends on redis"."""
         first, before = clause.elements[0], clause.elements[:at]
@@ -102,6 +114,8 @@ class Reader:
         for match in matches(clause, at):
             row = match.phrase.row
             found, after, sure = self.objects(clause, match.end, any_phrase=row.relation in _ANY_PHRASE)
+            if row.relation == "LEADS" and not found:
+                found, after, sure = self._field(clause, match.end)
             if told:
                 found, after, sure = [] if found else list(told), match.end, _TOLD
             if row.relation == "PREFERS" and found and _vague(clause.elements[after - 1]):
@@ -112,7 +126,7 @@ class Reader:
                 continue
             if row.relation == "USES" and element.low == "move" and match.end == at + 2 and _somewhere(subject, found):
                 continue
-            if row.relation == "LEADS" and element.low == "run" and element.form == "past" and not _group(found):
+            if row.relation == "LEADS" and element.low == "run" and not _group(found, past=element.form == "past"):
                 continue
             if row.relation == "FOUNDER_OF" and element.low == "start" and not _founded(found):
                 continue
@@ -120,6 +134,8 @@ class Reader:
                 continue
             if match.phrase.rest[:1] == ("~",):
                 continue
+            if row.relation == "BUILDS" and not match.turned:
+                self._made_of(clause, element, subject, clause.elements[after - 1])
             if row.relation in _MAKING:
                 self._means(clause, element, found if not match.turned else subject, after)
             if match.passive and row.relation in _TECHNICAL:
@@ -145,6 +161,7 @@ class Reader:
         """Return all polarity bits that hold for a verb."""
         decided = before_verb.governing(clause, clause.element_at(element.begin))
         flags = element.flags | (decided.flags & ~PAST_TENSE if decided else 0)
+        flags |= HYPOTHETICAL if _not_yet(clause, element) else 0
         return clause.flags | flags | clause.onwards[element.begin] | self.afterwards(clause, element)
 
     def afterwards(self, clause: Clause, element: Element) -> int:
@@ -224,6 +241,14 @@ class Reader:
             for thing in made:
                 self.draft(clause, maker, sense("build", "BUILDS"), thing, polar, 1.0, element)
 
+    def _made_of(self, clause: Clause, element: Element, makers: list[Name], made: Element) -> None:
+        """Who makes something of a tool uses it: "set up a GitHub Actions workflow"."""
+        techs = [name for name in made.inside if made.low in cues("configured") and name.options[:1] in _TECH]
+        polar = polarity(self.flags(clause, element), state=False)
+        for maker in makers:
+            for tech in techs:
+                self.draft(clause, maker, sense("use", "USES"), self.once(tech), polar, 0.95, element)
+
     def _means(self, clause: Clause, element: Element, made: list[Name], at: int) -> None:
         """What is built is built with something: "… using Rust", "… in Java with PostgreSQL"."""
         clause.product = made
@@ -238,6 +263,21 @@ class Reader:
             if not techs:
                 return
             at = after
+
+
+def _is_field(low: str) -> bool:
+    return low in cues("department") or low in words("fields.txt")
+
+
+def _not_yet(clause: Clause, verb: Element) -> bool:
+    """Whether what a verb says is still to come: "ask legal before we use it", "until Orbit runs on Kafka"."""
+    at = clause.element_at(verb.begin)
+    waits = (
+        at > 1
+        and clause.elements[at - 2].low in cues("not_yet")
+        and clause.elements[at - 1].kind in (NAME, NOUN, PRONOUN)
+    )
+    return waits and not verb.flags & PAST_TENSE
 
 
 def _means_at(clause: Clause, at: int) -> int:
@@ -279,9 +319,13 @@ def _somewhere(subject: list[Name], found: list[Name]) -> bool:
     return all(name.options[:1] == ("Person",) for name in subject) and any(not name.options for name in found)
 
 
-def _group(found: list[Name]) -> bool:
-    """Whether what somebody ran has a name or people, and is no script or migration."""
-    return all(not name.weak or name.options[:1] in (("Organization",), ("Team",)) for name in found)
+def _group(found: list[Name], *, past: bool) -> bool:
+    """Whether what somebody runs is no tool, and what somebody ran has a name or people, and is no script."""
+    kinds = [name.options[:1] for name in found]
+    named = all(
+        not name.weak or kind in (("Organization",), ("Team",)) for name, kind in zip(found, kinds, strict=True)
+    )
+    return ("Tool",) not in kinds and (named or not past)
 
 
 def _founded(found: list[Name]) -> bool:

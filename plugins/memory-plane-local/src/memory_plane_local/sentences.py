@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memory_plane_local.tables import words
+from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 
 _ENDS = frozenset({".", "!", "?", "…", "。", "！", "？", "।", "؟", ";", "；", "\n", "..", "..."})
@@ -17,6 +17,10 @@ _LANGUAGES = frozenset("CDR")
 """Letters that are names themselves, after a word: "written in R. Nobody knows why"."""
 _LONGEST = 200
 """Tokens after which a sentence is cut, so that text without full stops costs no more than any other."""
+
+
+_HEAD = 12
+"""Tokens at the beginning of a line among which a program writes how grave it is, behind the time."""
 
 
 @dataclass(slots=True)
@@ -49,6 +53,18 @@ def sentences(text: str, tokens: Sequence[Token]) -> Iterator[Sentence]:
             start = at
     if start < len(tokens) and not fenced:
         yield _sentence(text, tokens[start:], "", fresh)
+
+
+def logged(tokens: Sequence[Token]) -> bool:
+    """Return whether a program wrote a line: "[09:14:07] INFO started", "WARN retrying", "$ git push"."""
+    first = tokens[0].text
+    if first == "$":
+        return len(tokens) > 1 and tokens[1].shape == "low"
+    if first != "[" and not first[0].isdigit() and first not in cues("log_level"):
+        return False
+    level = next((at for at, token in enumerate(tokens[:_HEAD]) if token.text in cues("log_level")), -1)
+    stamped = all(token.shape in ("mark", "num") or token.text[0].isdigit() for token in tokens[: max(level, 0)])
+    return level >= 0 and stamped and level + 1 < len(tokens) and (level > 0 or tokens[1].shape == "low")
 
 
 def _abbreviation(tokens: Sequence[Token], at: int) -> bool:

@@ -29,6 +29,8 @@ def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
     if before.kind == PRONOUN:
         names, factor = discourse.resolve(before.low)
         return [*_together(discourse, clause.elements, at - 1), *names], factor
+    if at > 2 and before.low[0].isdigit() and clause.elements[at - 2].low == "to":  # "the upgrade to 1.31 broke"
+        return clause.elements[at - 3].names, 0.95
     if first := governing(clause, at):
         return subject(discourse, clause, clause.elements.index(first))
     if before.low == "'s" and at > 1 and clause.elements[at - 2].low == "let" and element.low in cues("taking"):

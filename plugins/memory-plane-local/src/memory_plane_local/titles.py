@@ -39,6 +39,9 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
             return
     if clause.waiting:
         clause.main = person
+    tokens, end = clause.sentence.tokens, clause.elements[at].end
+    if place is None and end < len(tokens) and tokens[end].low == "there":
+        place, factor = reader.discourse.last("Organization"), 0.9
     if place is None and (verb is None or clause.elements[at].determined) and person:
         recent = _unless_left(reader, reader.discourse.last("Organization"))
         place, factor = (recent, 0.8) if clause.elements[at].determined else (None, 0.0)

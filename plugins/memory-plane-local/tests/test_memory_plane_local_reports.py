@@ -1,0 +1,132 @@
+"""What agents report of their work and of the person they work for."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory_plane.types import Extraction, Memory
+from memory_plane_local.extraction import extract
+
+WRITTEN = datetime(2026, 11, 29, 12, tzinfo=UTC)
+
+
+def read(text: str) -> Extraction:
+    return extract(Memory(id="m", agent="codex", kind="thought", text=text, created_at=WRITTEN, origin="agent"))
+
+
+def said(text: str) -> set[str]:
+    claims = read(text).claims
+    return {f"{one.subject.text} {one.relation} {one.object.text}" for one in claims if one.polarity == "positive"}
+
+
+def types(text: str) -> dict[str, str]:
+    return {mention.text: mention.type for mention in read(text).mentions}
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("The user prefers Pixi over conda.", {"me PREFERS Pixi"}),
+        ("User said their daughter Ella starts school in May.", {"me FAMILY_OF Ella"}),
+        ("The user's wife Nora works at Philips.", {"me FAMILY_OF Nora", "Nora WORKS_AT Philips"}),
+        ("User's manager is Gwen Abara.", {"Gwen Abara MANAGES me"}),
+        ("The user now works remotely for Fieldstone.", {"me WORKS_AT Fieldstone"}),
+        ("The user's startup is called Mossgrove; it is based in Utrecht.",
+         {"me OWNS Mossgrove", "Mossgrove LOCATED_IN Utrecht"}),
+    ],
+)  # fmt: skip
+def test_the_user_of_whom_an_agent_speaks_is_the_person_whose_memory_it_is(text: str, claims: set[str]) -> None:
+    assert said(text) == claims
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When the user uses Safari, the page flickers.",
+        "Let the user choose Postgres.",
+        "The user can use Chrome.",
+        "The user does not use Slack.",
+        "The user table uses Postgres partitions.",
+        "Each user has a Stripe customer.",
+    ],
+)
+def test_any_user_of_a_program_is_nobody(text: str) -> None:
+    assert not {claim for claim in said(text) if claim.startswith("me ")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We should ask legal before we use the Getty images.",
+        "Nothing ships until Orbit runs on Kafka.",
+        "Not merging unless Atlas uses Postgres.",
+    ],
+)
+def test_what_must_come_first_is_not_so_yet(text: str) -> None:
+    assert not {claim for claim in said(text) if " USES " in claim}
+
+
+def test_what_was_so_before_something_happened_is_still_read() -> None:
+    assert "Atlas USES Kafka" in said("The load was fine before Atlas moved to Kafka.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[2026-03-02 09:14:07] INFO worker-3 uses image registry.local/Atlas:5f2c",
+        "WARN retrying request to Mapbox",
+        "$ git push origin Orbit",
+    ],
+)
+def test_what_a_program_wrote_names_nobody(text: str) -> None:
+    assert not read(text).mentions
+
+
+def test_a_warning_of_a_person_is_no_log() -> None:
+    assert said("WARNING: Atlas depends on Redis.") == {"Atlas DEPENDS_ON Redis"}
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Set up a GitHub Actions workflow that deploys to Fly.io.",
+         {"codex BUILDS GitHub Actions workflow", "codex USES GitHub Actions", "GitHub Actions workflow USES Fly.io"}),
+        ("Kubernetes upgrade to 1.31 blocked by Istio.", {"Kubernetes upgrade BLOCKED_BY Istio"}),
+        ("Waiting on review from Dmitri.", {"codex BLOCKED_BY Dmitri"}),
+        ("Bumped pydantic to 2.9.", {"codex CHANGED pydantic"}),
+    ],
+)  # fmt: skip
+def test_what_coding_agents_did_and_wait_for(text: str, claims: set[str]) -> None:
+    assert said(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Rob from The Zebra wants a demo.", {"Rob WORKS_AT The Zebra"}),
+        ("Alex handles product, Sam handles sales.", {"Alex LEADS product", "Sam LEADS sales"}),
+        ("Sam handles refunds today.", set()),
+        ("Henrike left Sennheiser; our new contact there is Malte Voss.",
+         {"Henrike PREVIOUSLY_WORKED_AT Sennheiser", "Malte Voss WORKS_AT Sennheiser", "Malte Voss HAS_ROLE contact"}),
+        ("Heliogen Labs raised a $40M Series B led by Lowercarbon Capital.",
+         {"Lowercarbon Capital INVESTED_IN Heliogen Labs"}),
+        ("Read 'Sparse Retrieval at Scale' by Ines Okafor and Jonas Weiss.",
+         {"Ines Okafor BUILDS Sparse Retrieval at Scale", "Jonas Weiss BUILDS Sparse Retrieval at Scale"}),
+    ],
+)  # fmt: skip
+def test_notes_of_sales_and_research(text: str, claims: set[str]) -> None:
+    assert said(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        ("The customer (Hallmark Logistics) wants SSO.", "Hallmark Logistics", "Organization"),
+        ("Opened PR #88 on tessellate.", "tessellate", "Project"),
+        ("My bakery is called Crumbly.", "Crumbly", "Organization"),
+    ],
+)
+def test_what_something_is_by_what_stands_around_it(text: str, name: str, kind: str) -> None:
+    assert types(text)[name] == kind
