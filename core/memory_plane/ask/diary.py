@@ -18,7 +18,6 @@ from memory_plane.recall import doings as store
 from memory_plane.recall import passages, state
 from memory_plane.recall.stopwords import STOP_WORDS
 from memory_plane.types import EPOCH, Answer, Fact, Finding, OpenItem, Thought
-from memory_plane.writes import PERSON
 
 NOT_YET = "Not yet"
 """How it is said that a promise is open; what somebody says to have done counts before that."""
@@ -87,7 +86,7 @@ def _promised_for(diary: Diary, asked: Items, to: list[str] | None) -> Answer | 
 
     An agent that notes "I promised Ngozi the numbers" may mean itself or its person.
     """
-    agents = [agent for agent, _ in state.writers(diary.connection) if agent != PERSON]
+    agents = [agent for agent, _ in state.writers(diary.connection) if agent != "user"]
     found = _items(diary, replace(asked, want="all"), agents, to) if agents else None
     return found if found and found.findings else None
 
