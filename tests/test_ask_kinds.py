@@ -343,3 +343,22 @@ def test_question_of_one_endless_word_costs_no_more_than_another(plane: Plane) -
     begin = time.process_time()
     assert plane.ask("x" * 5_000).text == UNKNOWN
     assert time.process_time() - begin < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("Hal is the brother of Ida.", "Who is Hal married to?", UNKNOWN),
+        ("Anton's wife Bea and his sister Cleo came.", "Is Anton married to Cleo?", UNKNOWN),
+        ("Dirk is married to Elsa.", "Who is Dirk married to?", "Elsa"),
+        ("Finn married Gail.", "Who married Gail?", "Finn"),
+        ("Hal is the brother of Ida.", "Who is the brother of Ida?", "Hal"),
+        ("We dropped Postgres in Nimbus and use SQLite now.", "What does Nimbus use?", UNKNOWN),
+    ],
+)
+def test_answer_is_of_the_kin_and_the_verb_that_was_asked_for(
+    make_plane: MakePlane, text: str, question: str, expected: str
+) -> None:
+    plane = make_plane("local")
+    plane.post(text, agent="notes", origin="user")
+    assert plane.ask(question).text == expected

@@ -9,6 +9,7 @@ from typing import Literal
 from memory_plane.ask import sentences as text
 from memory_plane.ask.sentences import PREPOSITIONS, PRONOUNS, WRITERS
 from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE, DO, HAVE
+from memory_plane.vocabulary.meanings import verb_forms
 
 _SUBJECT = 4
 """How many words a subject has in a question."""
@@ -52,7 +53,9 @@ def _open(lows: Sequence[str], at: int, noun: tuple[str, ...]) -> Iterator[Shape
     chain = at
     while chain < len(lows) and lows[chain] in AUXILIARIES:
         chain += 1
-    if chain < len(lows) and _may_be_verb(lows[chain]):
+    if chain == len(lows) or (DO & set(lows[at:chain]) and lows[chain] not in verb_forms()):
+        return  # "what does Nimbus use" asks for no subject
+    if _may_be_verb(lows[chain]):
         yield _shape("subject", (), lows, chain, lows[at:chain], noun)
 
 

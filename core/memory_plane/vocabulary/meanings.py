@@ -196,7 +196,11 @@ def verb_forms() -> dict[str, tuple[tuple[str, frozenset[str]], ...]]:
 @cache
 def question_phrases() -> dict[str, tuple[Phrase, ...]]:
     """Return the phrases of each verb as `phrases()` does, those that only questions use included."""
-    found = {verb: list(entries) for verb, entries in phrases().items()}
+    # That two are of one family does not say whether they are married: sentences do.
+    found = {
+        verb: [one for one in entries if one.row.relation != "FAMILY_OF" or "related" in one.rest]
+        for verb, entries in phrases().items()
+    }
     for relation, subjects, objects, tense, text in rows("questions.tsv"):
         row = Row(relation, tuple(subjects.split(",")), tuple(objects.split(",")), tense == "state", 1.0)
         for phrase in text.split("; "):
