@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
@@ -214,6 +214,7 @@ WORDS = "who what where why how much does did was the to of ' \" * ( - \x00 🦓
 
 
 @given(st.lists(st.sampled_from(WORDS.split(" ")), max_size=12))
+@example(["what"])
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_words_are_answered_without_an_error(plane: Plane, words: list[str]) -> None:
     found = asked(plane, " ".join(words))

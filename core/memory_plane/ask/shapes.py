@@ -53,7 +53,7 @@ def _open(lows: Sequence[str], at: int, noun: tuple[str, ...]) -> Iterator[Shape
     chain = at
     while chain < len(lows) and lows[chain] in AUXILIARIES:
         chain += 1
-    if chain == len(lows) or (DO & set(lows[at:chain]) and lows[chain] not in verb_forms()):
+    if chain >= len(lows) or (DO & set(lows[at:chain]) and lows[chain] not in verb_forms()):
         return  # "what does Nimbus use" asks for no subject
     if _may_be_verb(lows[chain]):
         yield _shape("subject", (), lows, chain, lows[at:chain], noun)
