@@ -14,6 +14,7 @@ from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 from memory_plane_local.verbs import PAST, THIRD, forms
 
+_PREFIXED = 6
 _SHORTEST = 4
 """Letters that a rare given name has at least where it is written small."""
 _IDEOGRAPHS = "\u3040"
@@ -158,9 +159,7 @@ def _the_user(tokens: Sequence[Token], at: int) -> bool:
         return False
     low = tokens[at + 1].low if at + 1 < len(tokens) else "."
     helps = low in forms() or low in effects("verb") or low in effects("to") or low in contexts("after")
-    return (
-        helps or low in words("function.txt") or low in words("adverbs.txt") or tokens[at + 1].low in cues("user_then")
-    )
+    return helps or low in words("function.txt") or low in words("adverbs.txt") or low in cues("user_then")
 
 
 def _changed_in(tokens: Sequence[Token], at: int) -> bool:
@@ -233,11 +232,16 @@ def _ordinary_opening(tokens: Sequence[Token], begin: int, end: int) -> bool:
         return False
     if end - begin == 1:
         return is_common(low) or low.endswith(("ing", "ed", "ly"))
-    ordinary = is_common(low) or (low in forms() and low.endswith(("ed", "ing")))
+    ordinary = is_common(low) or (low.endswith(("ed", "ing")) and (low in forms() or _undone(low)))
     last = tokens[end - 1].low
     if ordinary and low.endswith(("ed", "ing")) and any(stem in words("deeds.txt") for stem in stems(low)):
         return True
     return ordinary and not any((last in nouns("after"), last in nouns("named"), low in nouns("before")))
+
+
+def _undone(low: str) -> bool:
+    """Whether a word is one that is known with "re" or "un" before it: renamed, uninstalled."""
+    return low.startswith(("re", "un")) and len(low) > _PREFIXED and is_common(low[2:])
 
 
 def _given(tokens: Sequence[Token], at: int) -> bool:
