@@ -44,6 +44,10 @@ def test_where_somebody_is_met_is_no_employer(text: str, employer: str | None) -
 @pytest.mark.parametrize(
     ("text", "gone"),
     [
+        ("Initech hired Bob from Acme.", True),
+        ("We recruited Bob from Acme.", True),
+        ("We may hire Bob from Acme.", False),
+        ("Initech called Bob from Acme.", False),
         ("Bob joined Acme in 2021 and left last month.", True),
         ("Bob was hired by Acme in 2021. He left in March.", True),
         ("Bob works at Acme. He quit yesterday.", True),

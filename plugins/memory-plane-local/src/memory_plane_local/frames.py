@@ -9,7 +9,7 @@ from typing import NamedTuple
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import fit, polarity
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
-from memory_plane_local.guards import QUESTION
+from memory_plane_local.guards import PAST_TENSE, QUESTION
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.subjects import opens
@@ -22,6 +22,7 @@ _ANY = ("Person", "Agent", "Project", "Organization")
 _PEOPLES = frozenset({"WORKS_AT", "PREVIOUSLY_WORKED_AT", "FAMILY_OF"})
 _MEETINGS = frozenset({"meet", "see", "visit", "interview"})
 """Verbs whose "at" tells where it was, which is no employer unless the name itself says that it is a company."""
+_HIRING = frozenset({"hire", "recruit", "poach"})
 _BY_ITSELF = 0.9
 """The strength from which on a name's type is not told by "at" alone."""
 _STATES = frozenset({"USES", "WORKS_AT", "MEMBER_OF", "LOCATED_IN", "DEPENDS_ON"})
@@ -64,10 +65,14 @@ def read_frames(reader: Reader, clause: Clause, at: int) -> None:
         bound = _match(reader, clause, at, frame)
         if bound is None or not bound.sources or not bound.targets:
             continue
-        if frame.row.relation == "WORKS_AT" and _met(clause.elements, at) and bound.targets[0].strength < _BY_ITSELF:
+        works = frame.row.relation == "WORKS_AT"
+        met = works and _behind(clause.elements, at, _MEETINGS, "at")  # "met Bob at KubeCon" tells nobody's employer
+        if met and bound.targets[0].strength < _BY_ITSELF:
             continue
         flags = clause.flags | clause.onwards[clause.elements[at].begin] | (0 if frame.polite else bound.flags)
         polar = polarity(flags, state=frame.row.relation in _STATES)
+        if works and polar == "positive" and _behind(clause.elements, at, _HIRING, "from"):
+            polar = "past" if clause.elements[at - 1].flags == PAST_TENSE else "positive"
         stated = False
         for source in bound.sources:
             for target in bound.targets:
@@ -77,9 +82,9 @@ def read_frames(reader: Reader, clause: Clause, at: int) -> None:
             return
 
 
-def _met(elements: list[Element], at: int) -> bool:
-    """Whether the name at `at` is met at what follows: "met Bob at KubeCon" tells nobody's employer."""
-    return at > 0 and elements[at - 1].low in _MEETINGS and at + 1 < len(elements) and elements[at + 1].low == "at"
+def _behind(elements: list[Element], at: int, verbs: frozenset[str], word: str) -> bool:
+    """Whether the element at `at` is the object of one of these verbs, and `word` comes next."""
+    return at > 0 and elements[at - 1].low in verbs and [one.low for one in elements[at + 1 : at + 2]] == [word]
 
 
 @cache
