@@ -363,3 +363,22 @@ def test_answer_is_of_the_kin_and_the_verb_that_was_asked_for(
     plane = make_plane("local")
     plane.post(text, agent="notes", origin="user")
     assert plane.ask(question).text == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Xavi nearly dropped the vase.", "Who dropped the vase?"),
+        ("Carl pretended to read the book.", "Did Carl read the book?"),
+        ("Jill or Kent took the keys.", "Did Kent take the keys?"),
+        ("Someone other than Lars fed the fish.", "Who fed the fish?"),
+        ("Rumour has it that Sue quit the band.", "Who quit the band?"),
+        ("Let's pretend Tom won the race.", "Who won the race?"),
+        ("Suppose Xena wrote the poem.", "Who wrote the poem?"),
+        ("Let Vera drive the truck.", "Who drives the truck?"),
+    ],
+)
+def test_what_is_imagined_or_said_of_either_answers_nothing(make_plane: MakePlane, text: str, question: str) -> None:
+    plane = make_plane("local")
+    plane.post(text, agent="notes", origin="user")
+    assert plane.ask(question).text == UNKNOWN

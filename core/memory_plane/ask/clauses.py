@@ -255,8 +255,8 @@ def _names(sentence: Sentence, found: tuple[int, int], subject: Sequence[str], p
 
 
 def supposed(sentence: Sentence, begin: int) -> bool:
-    """Whether a clause hangs on a condition or on what somebody thinks."""
-    return any(sentence.low(at) in ("if", "whether", "unless") for at in range(begin))
+    """Whether a clause hangs on a condition, is imagined, or is said of more than what stands at its beginning."""
+    return sentence.low(begin - 1) in text.BESIDE or any(sentence.low(at) in text.SUPPOSING for at in range(begin + 1))
 
 
 def _has_noun(said: str, noun: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from memory_plane.vocabulary.verbs import forms
 
 _WORDS = {kind: frozenset(word.replace("_", " ") for word in text.split()) for kind, text in rows("clauses.tsv")}
 PREPOSITIONS, PRONOUNS, WRITERS = _WORDS["preposition"], _WORDS["pronoun"], _WORDS["writer"]
-CAUSES = _WORDS["cause"]
+CAUSES, SUPPOSING, BESIDE = _WORDS["cause"], _WORDS["supposing"], _WORDS["beside"]
 _END = re.compile(r"(?<=[.!?])[\"”’)]*\s+|\n+|(?<=;)\s+")
 _ABBREVIATED = re.compile(r"(?:\b(?:dr|prof|mr|mrs|ms|st|jr|sr|vs|no|approx|e\.g|i\.e)|\b[A-Z])\.\s*$", re.IGNORECASE)
 _BREAK = re.compile(r"[,:;()\[\]\"“”]|\s[–—-]+\s")
