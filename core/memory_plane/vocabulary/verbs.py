@@ -112,6 +112,19 @@ def _suffixed(lemma: str, suffix: str) -> str:
     return lemma + lemma[-1] + suffix if short or lemma in _DOUBLING else lemma + suffix
 
 
-_MORE = ("swap", "pass", "delegate", "assign", "draw", "sketch", "paint", "render", "cut", "document", "redeploy")
+_MORE = (
+    "swap",
+    "pass",
+    "delegate",
+    "assign",
+    "draw",
+    "sketch",
+    "paint",
+    "render",
+    "cut",
+    "document",
+    "redeploy",
+    "add",
+)
 """Verbs of statements that stand in no phrase."""
 _DOUBLING = frozenset({"transfer", "commit", "refer", "prefer", "submit", "program"})

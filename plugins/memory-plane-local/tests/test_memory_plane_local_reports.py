@@ -100,6 +100,11 @@ def test_a_warning_of_a_person_is_no_log() -> None:
         ("Bumped pydantic to 2.9.", {"codex CHANGED pydantic"}),
         ("Installed Playwright and wrote e2e tests.", {"codex USES Playwright"}),
         ("Orbit's database is Postgres.", {"Orbit USES Postgres"}),
+        ("Added Sentry to the checkout service.", {"checkout service USES Sentry"}),
+        ("Add Sentry to the checkout service.", set()),
+        ("We should add Sentry to the checkout service.", set()),
+        ("Have not added Sentry to the checkout service.", set()),
+        ("Orbit's CI moved from CircleCI to GitHub Actions.", {"Orbit USES GitHub Actions"}),
         ("Did not install Sentry.", set()),
     ],
 )  # fmt: skip

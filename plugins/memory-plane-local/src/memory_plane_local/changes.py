@@ -40,6 +40,7 @@ def read_change(reader: Reader, clause: Clause, at: int) -> bool:
     if change is None:
         return False
     subject, factor = reader.subject(clause, at)
+    subject = subject or _possessor(clause.elements, at)
     if not subject and element.bare and element.form == "base":  # "Plan: migrate Orbit to Postgres"
         return False
     factor = factor or _UNSAID
@@ -184,6 +185,13 @@ def _row(subject: list[Name], change: Change, verb: str) -> Row | None:
 def _left_home(reader: Reader, clause: Clause, source: Name, name: Name, factor: float, element: Element) -> bool:
     """Whether it is a person that moved away."""
     return reader.draft(clause, source, sense("move", "PREVIOUSLY_LIVED_IN"), name, "positive", factor, element)
+
+
+def _possessor(elements: list[Element], at: int) -> list[Name]:
+    """The thing a part of which is changed: "Orbit's CI moved from CircleCI to Buildkite"."""
+    part = elements[at - 3 : at] if at > 2 else []
+    owned = bool(part) and part[1].low in ("'s", "’s") and part[0].kind == NAME and part[2].kind in (WORD, NOUN)
+    return part[0].names if owned and part[0].names[0].options[:1] in ((), ("Project",)) else []
 
 
 def _fitting(row: Row, subject: list[Name], names: list[Name]) -> Row | None:
