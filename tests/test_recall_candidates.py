@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from memory_plane.database import Database
 from memory_plane.recall.candidates import PART_SCORE, PER_NAME, candidates
-from memory_plane.spellings import SLIP
+from memory_plane.spellings import SHORT_ALONE, SLIP
 from memory_plane.store import derivations, log, operations
 from memory_plane.store.codec import Derivation
 from memory_plane.types import Candidate, Claim, Classification, Link, Memory, Mention, Operation, Resolution
@@ -75,6 +75,39 @@ def test_whole_name_is_found_in_any_spelling(connection: Connection, name: Name,
     assert (candidate.node.id, candidate.node.name, candidate.node.type) == (IDS[0], "Ann Lee", "Person")
     assert (candidate.name_score, candidate.shared_neighbours, candidate.same_agent) == (1.0, 0, True)
     assert candidate.last_seen == AT + timedelta(hours=2)
+
+
+def test_whole_name_is_nobody_who_has_another_whole_name(connection: Connection, name: Name) -> None:
+    name({"Sam": IDS[0]})
+    assert [one.node.id for one in found(connection, mention("Sam Pettersen"))] == [IDS[0]]
+    name({"Sam Okoro": IDS[0]}, hour=1)
+    assert found(connection, mention("Sam Pettersen")) == []
+    assert [one.node.id for one in found(connection, mention("Samuel Okoro"))] == [IDS[0]]
+
+
+def test_name_alone_is_but_a_part_of_whole_names_once_another_has_it_unless_a_person_gave_it(
+    connection: Connection, name: Name, operation: MakeOperation
+) -> None:
+    def scores(text: str) -> list[float]:
+        return [one.name_score for one in found(connection, mention(text))]
+
+    name({"Sam Okoro": IDS[0]})
+    name({"Sam": IDS[0]}, hour=1)
+    assert scores("Sam") == [1]
+    name({"Sam Pettersen": IDS[1]}, hour=2)
+    assert scores("Sam") == [PART_SCORE, PART_SCORE]
+    called = operation("alias", node=IDS[0], name="Sam", created_at=AT + timedelta(hours=3))
+    operations.append(connection, called, called.created_at)
+    assert scores("Sam") == [1, PART_SCORE]
+
+
+def test_somebody_known_by_a_first_name_that_others_have_is_less_like_one_more(
+    connection: Connection, name: Name
+) -> None:
+    name({"Sam": IDS[0]})
+    assert [one.name_score for one in found(connection, mention("Sam Tully"))] == [PART_SCORE]
+    name({"Sam Okoro": IDS[1]})
+    assert [one.name_score for one in found(connection, mention("Sam Tully"))] == [SHORT_ALONE]
 
 
 @pytest.mark.parametrize("part", ["Ann", "lee"])

@@ -40,6 +40,12 @@ _slipped = Prepared(
     .where(_aliases.c.name.in_(_listed))
     .limit(SLIPS)
 )
+_whole = Prepared(
+    select(_aliases.c.name)
+    .where(_aliases.c.node == bindparam("node"), ~_aliases.c.part, _aliases.c.name.contains(" "))
+    .order_by(_aliases.c.name)
+    .limit(PER_NAME)
+)
 _lately = Prepared(
     select(_mentions.c.seq, models.operations.c.agent, models.effective())
     .join(models.operations, models.operations.c.seq == _mentions.c.seq)
@@ -94,7 +100,7 @@ def candidates(
             shared_neighbours=shared(connection, option, name, names),
             same_agent=memory.agent in option.agents,
             last_seen=option.last_seen,
-            given=score == 1 and identities.names(connection, option.node.id).get(name, False),
+            given=score == 1 and look.given(option, name),
             agrees=claimed.agrees(connection, option, name, but),
             contradicts=claimed.contradicts(connection, option, name),
         )
@@ -116,6 +122,7 @@ class _LookUp(dict[str, list[tuple[Known, bool]]]):
     def __init__(self, connection: Connection, but: int | None) -> None:
         super().__init__()
         self.known: dict[str, Known] = {}
+        self._whole: dict[int, list[str]] = {}
         self._connection = connection
         self._but = but
 
@@ -141,6 +148,21 @@ class _LookUp(dict[str, list[tuple[Known, bool]]]):
             _recall(self._connection, known, self._but)
         return known
 
+    def whole(self, known: Known) -> list[str]:
+        """Return the names of several words that a person has had."""
+        if known.key not in self._whole:
+            self._whole[known.key] = [row.name for row in _whole.all(self._connection, node=known.key)]
+        return self._whole[known.key]
+
+    def is_shared(self, name: str, known: Known, whole: Sequence[str]) -> bool:
+        """Whether a first or last name is also that of another person than one who is called `whole`."""
+        others = (self.whole(one) for one, _ in self[name] if one is not known and one.node.type == "Person")
+        return any(theirs and not _closest(whole, theirs) for theirs in others)
+
+    def given(self, known: Known, name: str) -> bool:
+        """Whether a person said that a node is called so."""
+        return identities.names(self._connection, known.node.id).get(name, False)
+
     def denied(self, known: Known, name: str) -> bool:
         """Whether a person said that a node is not called so."""
         return not identities.names(self._connection, known.node.id).get(name, True)
@@ -153,7 +175,7 @@ def _options(mention: Mention, look: _LookUp) -> Iterator[tuple[Known, float]]:
     for option, part in look[name]:
         if option.node.id not in seen:
             seen.add(option.node.id)
-            yield look.recall(option), PART_SCORE if part else 1.0
+            yield look.recall(option), PART_SCORE if part or _is_but_part(mention, option, look) else 1.0
     if any(not part for _, part in look[name]) or mention.start == mention.end:
         return
     for option, score in _alike(name, look, person=mention.type == "Person"):
@@ -162,10 +184,19 @@ def _options(mention: Mention, look: _LookUp) -> Iterator[tuple[Known, float]]:
             yield look.recall(option), score
 
 
+def _is_but_part(mention: Mention, option: Known, look: _LookUp) -> bool:
+    """Whether a node has been called by a name alone that is a part of its whole name and of that of somebody else."""
+    name = folded(mention.text)
+    if mention.type != "Person" or " " in name or len(look[name]) == 1 or look.given(option, name):
+        return False
+    whole = [one for one in look.whole(option) if name in one.split()]
+    return bool(whole) and look.is_shared(name, option, whole)
+
+
 def _alike(name: str, look: _LookUp, *, person: bool) -> Iterator[tuple[Known, float]]:
     """Yield the nodes whose names are spelt otherwise, shorter or longer, or are a letter off."""
     for other in _spellings(name, person=person):
-        yield from ((option, _likeness(name, option.node, other, person=person)) for option, _ in look[other])
+        yield from ((option, _likeness(name, option, other, look, person=person)) for option, _ in look[other])
     yield from ((option, spellings.SLIP) for option in look.slips(name))
 
 
@@ -185,11 +216,25 @@ def _spellings(name: str, *, person: bool) -> Iterator[str]:
         yield from spellings.shorts(name)
 
 
-def _likeness(name: str, node: Node, other: str, *, person: bool) -> float:
-    """How alike a name is to that of a node which was found as `other`."""
-    if person and node.type == "Person":
-        return spellings.likeness(name, folded(node.name))
-    return spellings.ALIKE if spellings.key(name) == spellings.key(other.removeprefix(spellings.MARK)) else 0.0
+def _likeness(name: str, known: Known, other: str, look: _LookUp, *, person: bool) -> float:
+    """How alike a name is to that of a node which was found as `other`.
+
+    A name alone that several people have is less, and who has a whole name is nobody of another one.
+    """
+    if not (person and known.node.type == "Person"):
+        return spellings.ALIKE if spellings.key(name) == spellings.key(other.removeprefix(spellings.MARK)) else 0.0
+    if " " not in name:
+        return spellings.likeness(name, folded(known.node.name))
+    if whole := look.whole(known):
+        return _closest([name], whole)
+    likeness = spellings.likeness(name, folded(known.node.name))
+    shared = likeness == spellings.PART and look.is_shared(other, known, [name])
+    return spellings.SHORT_ALONE if shared else likeness
+
+
+def _closest(names: Sequence[str], others: Sequence[str]) -> float:
+    """How alike the most alike of some whole names are."""
+    return max(spellings.likeness(one, other) for one in names for other in others)
 
 
 def _recall(connection: Connection, known: Known, but: int | None) -> None:

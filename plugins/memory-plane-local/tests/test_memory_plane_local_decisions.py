@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -53,6 +54,45 @@ def test_single_name_of_a_person_never_joins_by_itself() -> None:
     assert not joined(rob, candidate(rob, "Rob", last_seen=WRITTEN))
     assert joined(rob, candidate(rob, "Rob", shared_neighbours=1))
     assert joined(rob, candidate(rob, "Rob", same_agent=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "alone", "same"),
+    [
+        ("Priyanka Rao works at Acme. Priyanka knows Rust.", "Priyanka", True),
+        ("Met Gus Ferrer at the fair; Ferrer knows Rust.", "Ferrer", True),
+        ("Priyanka knows Rust. Priyanka Rao works at Acme.", "Priyanka", False),
+        ("Sam Okoro met Sam in Leeds.", "Sam", False),
+        ("Sam Okoro called. His brother Sam called too.", "Sam", False),
+        ("Sam Okoro called. Sam from Leeds called too.", "Sam", False),
+        ("Sam Okoro and Sam Pettersen work at Acme. Sam knows Rust.", "Sam", False),
+    ],
+)
+def test_first_or_last_name_alone_means_the_one_whom_an_earlier_sentence_names_in_full(
+    text: str, alone: str, same: bool
+) -> None:
+    spans = re.finditer(r"(?:Priyanka|Gus|Sam)(?: (?:Rao|Ferrer|Okoro|Pettersen))?|Ferrer|Leeds", text)
+    found = [mention(one[0], "Place" if one[0] == "Leeds" else "Person", one.start()) for one in spans]
+    said = classify(memory(text), Extraction(mentions=tuple(found)), ())
+    nodes = {one.mention.text: one.node for one in said.resolutions}
+    whole = next(name for name in nodes if " " in name)
+    assert (nodes[alone] == nodes[whole]) is same
+    assert len(said.doubts) == (not same and text.index(whole) < text.rindex(alone))
+
+
+def test_first_name_alone_is_another_where_the_text_relates_the_two_or_a_person_said_who_is_called_so() -> None:
+    text = "Sam Okoro is here. He knows Sam."
+    whole, sam = mention("Sam Okoro"), mention("Sam", start=text.rindex("Sam"))
+    claim = Claim(subject=whole, relation="KNOWS", object=sam, start=0, end=len(text), confidence=0.9)
+    both, apart = Extraction(mentions=(whole, sam)), Extraction(mentions=(whole, sam), claims=(claim,))
+
+    def is_one(found: Extraction, *known: Candidate) -> bool:
+        one, other = classify(memory(text), found, known).resolutions
+        return one.node == other.node
+
+    assert is_one(both)
+    assert not is_one(apart)
+    assert not is_one(both, candidate(sam, "Sam", given=True))
 
 
 def test_two_equally_likely_people_are_left_apart() -> None:

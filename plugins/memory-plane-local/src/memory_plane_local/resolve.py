@@ -27,6 +27,10 @@ from memory_plane.vocabulary.meanings import former
 from memory_plane_local.tables import words
 
 _OF = re.compile(r"\s+(?:from|of|at)\s+(?:the\s+)?")
+_SENTENCE = re.compile(r"[.!?;:]\s|[\n。！？]")
+_SOMEBODY_ELSE = re.compile(
+    r"\b(?:another|other|different|second|(?:my|our|your|his|her|their|\w+['’]s)\s+\w+)\s+$", re.I
+)
 _VAGUE = frozenset({"RELATED_TO", "ASSOCIATED_WITH", "CONNECTED_TO", "INVOLVES", "MENTIONS"})
 _RECENT = timedelta(days=30)
 _LATELY = timedelta(days=1)
@@ -40,6 +44,8 @@ who may well be two in one company; below that is what is but short for a word."
 _GUESSED_TYPE = 0.97
 _WITNESS = 0.2
 """What each name shared, the same agent or a claim that agrees counts."""
+_SHORTENED = 0.95
+"""How probably a first name means whoever the same text named in full before."""
 _RIVALS = 0.05
 _IN_DOUBT = 0.35
 """How probable it must be that two nodes are one for a person to be asked."""
@@ -56,11 +62,18 @@ def classify(
     doubts: list[Resolution] = []
     said: dict[tuple[str, str], Resolution] = {}
     placed = _placed(memory.text, found)
-    for mention in _mentions(found):
+    for mention, whole in _with_whole_names(found):
         key = (_plain(mention.text), mention.type)
         first = said.get(key)
         if first is None:
-            first, doubt = _resolve(memory, mention, offers.get(mention, ()), threshold, key[0] in placed)
+            offered, apart = offers.get(mention, ()), key[0] in placed
+            first, doubt = _resolve(memory, mention, offered, threshold, apart)
+            if whole and not any(one.given for one in offered):
+                meant = replace(said[_plain(whole[0].text), "Person"], mention=mention)
+                if len(whole) == 1 and not apart and _goes_on(memory.text, found, whole[0], mention):
+                    first, doubt = replace(meant, probability=round(_SHORTENED * meant.probability, 3)), None
+                elif doubt is None:
+                    doubt = replace(meant, probability=_IN_DOUBT)
             said[key] = first
             doubts += [doubt] if doubt is not None else []
         resolutions[mention] = Resolution(mention=mention, node=first.node, probability=first.probability)
@@ -77,6 +90,27 @@ def _mentions(found: Extraction) -> Iterable[Mention]:
     for claim in found.claims:
         yield claim.subject
         yield claim.object
+
+
+def _with_whole_names(found: Extraction) -> Iterator[tuple[Mention, Sequence[Mention]]]:
+    """Yield the mentions as they stand, and with a first or last name alone the people named in full before it."""
+    whole: dict[str, Mention] = {}
+    for one in sorted(_mentions(found), key=lambda one: one.start):
+        name, named = _plain(one.text), list[Mention]()
+        if one.type == "Person" and " " in name:
+            whole.setdefault(name, one)
+        elif one.type == "Person" and whole and not _writer(one):
+            named = [other for said, other in whole.items() if name in (said.split()[0], said.split()[-1])]
+        yield one, named
+
+
+def _goes_on(text: str, found: Extraction, whole: Mention, alone: Mention) -> bool:
+    """Whether a later sentence speaks of whoever was named in full, and not of somebody else of that name."""
+    names = {whole.text, alone.text}
+    if any({claim.subject.text, claim.object.text} == names for claim in found.claims):
+        return False
+    between = text[whole.end : alone.start]
+    return _SENTENCE.search(between) is not None and _SOMEBODY_ELSE.search(between) is None
 
 
 def _placed(text: str, found: Extraction) -> frozenset[str]:
