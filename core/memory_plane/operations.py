@@ -44,6 +44,10 @@ OPS = (*TEXT_FIELD, "heartbeat", *TARGET_FIELD, *NODE_OPS)
 """The operations that this version can write."""
 
 
+SUPERSEDED_BY = "superseded by "
+"""What the reason of a retraction begins with that comes of other words, before the id of those."""
+
+
 def agent_id(name: str) -> str | None:
     """Return the one spelling of an agent's id, None for what cannot be one."""
     folded = name.strip().lower()

@@ -379,7 +379,9 @@ class Plane(Writes, GraphReads, Judgements):
         _check_limit(limit)
         times = {"as_of": moment("as_of", as_of), "known": moment("known_at", known_at)}
         with self.database.reading() as connection:
-            return list(state.facts(connection, subject=subject, key=key, history=history, limit=limit, **times))
+            return list(
+                state.facts(connection, subject=subject, key=key, history=history, corrected=True, limit=limit, **times)
+            )
 
     def _read_graph(self, name: str, arguments: Mapping[str, Any]) -> Any:
         if name == "visualize":
@@ -413,8 +415,8 @@ class Plane(Writes, GraphReads, Judgements):
             memory = memory_of(operation)
             if memory is not None:
                 marked = asdict(marks.read(connection, operation.id))
-                owner = items.owner(connection, seq)
-                record["state"] = {"visible": derivations.visible(connection, seq, memory), **marked, "owner": owner}
+                shown = {"visible": derivations.visible(connection, seq, memory)}
+                record["state"] = shown | marked | items.opened(connection, seq)
             return record
 
     def loss(self, target: str) -> Loss:

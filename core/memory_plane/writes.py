@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -10,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from memory_plane.errors import MemoryPlaneError, Refused
-from memory_plane.operations import TEXT_FIELD, make_operation
+from memory_plane.operations import SUPERSEDED_BY, TEXT_FIELD, make_operation
 from memory_plane.types import OPEN_KINDS, Operation, Receipt
 
 if TYPE_CHECKING:
@@ -231,7 +232,8 @@ class Writes(ABC):
     ) -> Receipt:
         """Put other words in the place of a thought's, or another value in the place of a fact's; history keeps both.
 
-        The receipt is that of the new memory; the old one is retracted. An item stays whose it was and as it was:
+        The receipt is that of the new memory; the old one is retracted. An item stays open, also one that only a plugin
+        read in the old words, whose it was, for whom and by when, unless the new words say otherwise; and as it was:
         assigned, put off, pinned, closed.
         """
         record = self.get(target)
@@ -246,12 +248,13 @@ class Writes(ABC):
             body["owner"] = body.get("owner") or (
                 record["agent"] if state.get("owner") in (None, record["agent"]) else None
             )
+        body |= _still_said(record, text)
         receipt = self.write(record["op"], body, agent=agent, created_at=created_at, id=id)
         if receipt.state == "refused":
             return receipt
         for op, said in _said_of(receipt.id, state):
             self.write(op, said, agent=agent, created_at=created_at)
-        back = self.retract(target, agent=agent, reason=f"superseded by {receipt.id}", created_at=created_at)
+        back = self.retract(target, agent=agent, reason=f"{SUPERSEDED_BY}{receipt.id}", created_at=created_at)
         return receipt if back.state != "refused" else replace(receipt, detail=f"not retracted: {back.detail}")
 
     @abstractmethod
@@ -303,6 +306,45 @@ class Writes(ABC):
         The receipt's detail says `pending` while a reader still holds the old text.
         """
         return self.write("forget", {"target": target}, agent=agent, created_at=created_at, id=id)
+
+
+_WORD = re.compile(r"[^\W_]+")
+_SPEAKER = re.compile(r"\b(?:i|we|me|my|us|our)\b", re.IGNORECASE)
+_DENIES = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
+
+
+def _still_said(record: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Return what of the item that a plugin read in an entry holds for other words too, as fields of a body.
+
+    That is its kind, owner, addressee and day, without those of which the new words say anything new: names, or days,
+    which are reckoned from the time of the old words. Nothing where they deny, or are about another owner.
+    """
+    from memory_plane.ask.times import is_of_days
+
+    body, state = record["body"], record.get("state") or {}
+    old = body.get("text", "")
+    if state.get("item") is None or (_DENIES.search(text) and not _DENIES.search(old)):
+        return {}
+    known = {word.casefold() for word in _WORD.findall(old)}
+    fresh = [word for word in _WORD.findall(text) if word.casefold() not in known]
+    named = any(not word.islower() and not word.isdecimal() for word in fresh)
+
+    def stands(name: str) -> bool:
+        return not named or any(word.casefold() in text.casefold() for word in _WORD.findall(name))
+
+    found: dict[str, Any] = {}
+    if body["kind"] not in OPEN_KINDS:
+        owner = state.get("owner")
+        if owner is not None and owner != "me" and not stands(owner):
+            return {}
+        # Without an "I" the new words may be about another, who is the owner if they are read so.
+        spoken = owner != "me" or not named or _SPEAKER.search(text)
+        found |= {"kind": state["item"], "owner": owner if spoken else None}
+        if state.get("to") is not None and stands(state["to"]):
+            found["to"] = state["to"]
+    if state.get("due_at") is not None and not any(is_of_days(word.casefold()) for word in fresh):
+        found["due_at"] = state["due_at"]
+    return found
 
 
 def _said_of(id: str, state: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

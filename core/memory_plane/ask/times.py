@@ -30,6 +30,7 @@ _OPENERS: dict[tuple[str, ...], str] = {
     ("for",): "during",
     ("back", "in"): "during",
 }
+_SPANS = frozenset({"weekend", "noon", "midnight", "morning", "afternoon", "evening", "eod", "eow", "eom", "hour"})
 _ALONE = frozenset({"today", "yesterday", "tonight", "last", "past", "this", "next", "recently", "lately", "tomorrow"})
 
 
@@ -120,6 +121,13 @@ class Clock:
         if not year and first > today and not self.ahead:
             first, last = _in_month(today.year - 1, month, number)
         return first, last, place
+
+
+def is_of_days(low: str) -> bool:
+    """Whether a word is of the calendar or the clock: "friday", "fri", "march", "weeks", "tomorrow", "5th"."""
+    plain = low.removesuffix("s")
+    weekday = any(low in (name, name[:3]) or plain == name for name in _WEEKDAYS)
+    return weekday or _month(low) > 0 or plain in _UNITS or plain in _SPANS or low in _ALONE or low[:1].isdecimal()
 
 
 def _plain(lows: Sequence[str], at: int, today: date) -> tuple[date, date, int] | None:

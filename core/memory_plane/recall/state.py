@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import BindParameter, Connection, Exists, and_, bindparam, exists, func, or_, select
 
 from memory_plane import models
+from memory_plane.operations import SUPERSEDED_BY
 from memory_plane.prepared import Prepared
 from memory_plane.store import log
 from memory_plane.store.attention import ADDRESSED
@@ -257,17 +258,21 @@ def facts(
     as_of: datetime | None = None,
     known: datetime | None = None,
     history: bool = False,
+    corrected: bool = False,
     limit: int = 200,
 ) -> tuple[Fact, ...]:
     """Return facts, the newest first: those that hold at `as_of`, all there ever were, or those that hold now.
 
+    With `corrected`, all there ever were have those too in whose place a correction put another value, ended by it.
     With `known`, as if nothing had been written after that time; it then is `as_of` too, unless that is given.
     """
     as_of = as_of or known
     at = None if history and as_of is None else as_of or datetime.now(UTC)
     given = {"subject": subject and folded(subject), "key": key and folded(key), "at": at, "known": known}
     values = {name: value for name, value in given.items() if value is not None}
-    rows = _facts_by(*values, now=as_of is None).all(connection, limit=limit, **values)
+    rows = _facts_by(*values, now=as_of is None, corrected=corrected and at is None).all(
+        connection, limit=limit, **values
+    )
     if at is None:
         return tuple(map(as_fact, rows))
     latest: dict[tuple[str, str], Any] = {}
@@ -277,8 +282,17 @@ def facts(
     return tuple(found if known is None else (replace(fact, superseded_at=None) for fact in found))
 
 
+_back = models.operations.alias("back")
+_put_right = (
+    select(func.min(func.coalesce(_back.c.effective_at, _back.c.created_at)))
+    .where(_back.c.target == _log.c.id, _back.c.op == "retract", _back.c.body.contains(f'"{SUPERSEDED_BY}'))
+    .scalar_subquery()
+)
+"""When a correction put other words in the place of an operation's."""
+
+
 @cache
-def _facts_by(*filters: str, now: bool) -> Prepared:
+def _facts_by(*filters: str, now: bool, corrected: bool) -> Prepared:
     at = bindparam("at", type_=_facts.c.at.type)
     # The clock of who writes may run a little ahead: now, what began when it was written has begun.
     begun = or_(_facts.c.valid_from <= at, _facts.c.valid_from <= _facts.c.at) if now else _facts.c.valid_from <= at
@@ -290,10 +304,14 @@ def _facts_by(*filters: str, now: bool) -> Prepared:
         "key": (_facts.c.fact_key == bindparam("key"),),
         "at": (*(or_(end.is_(None), end > at) for end in ends), begun),
     }
+    ended = func.coalesce(_facts.c.superseded_at, _put_right, type_=_facts.c.superseded_at.type)
+    columns = [ended.label(one.name) if corrected and one is _facts.c.superseded_at else one for one in _facts.c]
+    was_shown = and_(_put_right.is_not(None), ~_log.c.body.contains('"held":true'))
+    shown = or_(_facts.c.visible, was_shown) if corrected else _facts.c.visible
     return Prepared(
-        select(_facts, _log.c.id, _log.c.agent, _log.c.text, _log.c.body)
+        select(*columns, _log.c.id, _log.c.agent, _log.c.text, _log.c.body)
         .join(_log, _log.c.seq == _facts.c.seq)
-        .where(_facts.c.visible, *(condition for name in filters for condition in conditions[name]))
+        .where(shown, *(condition for name in filters for condition in conditions[name]))
         .order_by(_facts.c.at.desc(), _log.c.id.desc())
         .limit(_limit)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, false, select, update
 
@@ -14,7 +15,11 @@ from memory_plane.types import Item, Operation
 
 _items = models.items
 _method = Prepared(select(_items.c.method).where(_items.c.seq == bindparam("row")))
-_owner = Prepared(select(_items.c.owner).where(_items.c.seq == bindparam("row")))
+_opened = Prepared(
+    select(_items.c.kind.label("item"), _items.c.owner, _items.c.addressee.label("to"), _items.c.due_at).where(
+        _items.c.seq == bindparam("row")
+    )
+)
 _new = Prepared(lambda insert: insert(_items).on_conflict_do_nothing())
 ASSERTED = "asserted"
 
@@ -69,10 +74,10 @@ def exists(connection: Connection, seq: int) -> bool:
     return _method.scalar(connection, row=seq) is not None
 
 
-def owner(connection: Connection, seq: int) -> str | None:
-    """Return who owes the item that the memory in this row opened."""
-    found: str | None = _owner.scalar(connection, row=seq)
-    return found
+def opened(connection: Connection, seq: int) -> dict[str, Any]:
+    """Return the `item` that the memory in this row opened, by its kind, and `owner`, `to`, `due_at`; or None each."""
+    found = _opened.first(connection, row=seq)
+    return dict.fromkeys(("item", "owner", "to", "due_at")) if found is None else dict(found._asdict())
 
 
 def remove_derived(connection: Connection, seq: int, said: Marks) -> None:

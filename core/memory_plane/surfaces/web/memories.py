@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from memory_plane.operations import FORGOTTEN, NODE_OPS, TEXT_FIELD
+from memory_plane.operations import FORGOTTEN, NODE_OPS, SUPERSEDED_BY, TEXT_FIELD
 from memory_plane.plane import Plane
 from memory_plane.recall import records
 from memory_plane.surfaces.web.acting import missing, shows
@@ -20,7 +20,7 @@ from memory_plane.types import OPEN_KINDS, Operation
 
 ENTRIES = 40
 """How many nodes, edges and remarks the page shows each."""
-_SUPERSEDED = re.compile(r"superseded by ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+_SUPERSEDED = re.compile(SUPERSEDED_BY + r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 
 
 def memories(plane: Plane, frame: Frame) -> list[Route]:

@@ -1,0 +1,87 @@
+"""Other words in the place of an entry's: what an open item stays, and what history keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from memory_plane import Plane
+
+WEDNESDAY = datetime(2026, 11, 25, 9, tzinfo=UTC)
+MONDAY = datetime(2026, 11, 30, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(make_plane: Callable[..., Plane]) -> Plane:
+    """A memory that reads promises."""
+    return make_plane("local", timezone="UTC")
+
+
+def promised(memory: Plane, old: str, new: str) -> list[tuple[str, str | None, str | None, str]]:
+    """Return the open items after a promise of Wednesday was given other words on Monday."""
+    written = memory.post(old, agent="user", origin="user", created_at=WEDNESDAY).id
+    assert len(memory.items()) == 1
+    assert memory.supersede(written, new, agent="user", created_at=MONDAY).state == "stored"
+    return [(one.kind, one.owner, one.to, f"{one.due_at:%d %b}" if one.due_at else "") for one in memory.items()]
+
+
+@pytest.mark.parametrize(
+    ("new", "to", "due"),
+    [
+        ("I promised Leona Varga of Brightwater Capital the deck by Friday.", "Leona Varga", "27 Nov"),
+        ("That deck, by Friday.", "Leona Varga", "27 Nov"),
+        ("The deck.", "Leona Varga", "27 Nov"),
+        ("I promised Leona Varga the deck by Thursday.", "Leona Varga", "03 Dec"),
+        ("I promised Tomasz Wilk the deck by Friday.", "Tomasz Wilk", "27 Nov"),
+    ],
+)
+def test_item_read_in_the_old_words_stays_but_for_what_the_new_ones_say(
+    memory: Plane, new: str, to: str, due: str
+) -> None:
+    if not new.startswith("I"):
+        new = f"I owe {new[0].lower()}{new[1:]}"
+    assert promised(memory, "I promised Leona Varga the deck by Friday.", new) == [("commitment", "me", to, due)]
+
+
+def test_item_that_the_new_words_deny_is_none_any_more(memory: Plane) -> None:
+    assert promised(memory, "I promised Leona Varga the deck.", "I never promised Leona Varga the deck.") == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "owner"),
+    [
+        ("I promised Leona Varga the deck.", "Tomasz Wilk will send Leona Varga the deck.", "Tomasz Wilk"),
+        ("Tomasz Wilk will send Leona Varga the deck.", "Ann Lee will send Leona Varga the deck.", "Ann Lee"),
+        ("I promised Leona Varga the deck.", "Send Leona Varga of Brightwater Capital that deck.", "user"),
+    ],
+)
+def test_item_that_the_new_words_give_to_another_is_theirs(memory: Plane, old: str, new: str, owner: str) -> None:
+    assert [one[:3] for one in promised(memory, old, new)] == [("commitment", owner, "Leona Varga")]
+
+
+def test_day_of_a_declared_item_counts_from_the_time_of_the_old_words(memory: Plane) -> None:
+    written = memory.post("Send the deck by Friday", agent="muse", kind="commitment", created_at=WEDNESDAY).id
+    memory.supersede(written, "Send the whole deck by Friday", agent="muse", created_at=MONDAY)
+    assert [f"{one.due_at:%d %b}" for one in memory.items() if one.due_at] == ["27 Nov"]
+
+
+def test_value_that_was_put_right_stays_in_the_history_and_holds_at_no_time(memory: Plane) -> None:
+    first = memory.fact("Ann", "city", "Rome", agent="muse", created_at=WEDNESDAY).id
+    memory.supersede(first, "Oslo", agent="user", created_at=MONDAY)
+    taken_back = memory.fact("Ann", "city", "Bern", agent="muse", created_at=MONDAY).id
+    memory.retract(taken_back, agent="user", reason="It was the other Ann")
+    found = [(one.value, one.superseded_at) for one in memory.facts(subject="Ann", history=True)]
+    assert found == [("Oslo", None), ("Rome", MONDAY)]
+    assert [one.value for one in memory.facts(subject="Ann")] == ["Oslo"]
+    assert memory.facts(subject="Ann", as_of=WEDNESDAY) == []
+    memory.forget(first, agent="user")
+    assert [one.value for one in memory.facts(history=True)] == ["Oslo"]
+
+
+def test_history_does_not_show_what_was_held_back_when_it_was_put_right(memory: Plane) -> None:
+    held = memory.fact("Ann", "city", "Rome", agent="muse", held=True).id
+    new = memory.supersede(held, "Oslo", agent="user").id
+    memory.release(new, agent="user")
+    assert [one.value for one in memory.facts(history=True)] == ["Oslo"]
