@@ -236,6 +236,22 @@ def _meant(sentence: Sentence, pronoun: int, previous: Sentence | None) -> tuple
                 if found is not None and one.low(found[0]) not in PRONOUNS | WRITERS:
                     return one, found
                 break
+    return _named_before(sentence, pronoun, previous)
+
+
+def _named_before(
+    sentence: Sentence, pronoun: int, previous: Sentence | None
+) -> tuple[Sentence, tuple[int, int]] | None:
+    """Return the one name before a pronoun that fits it: "lunch with Tomasz. He …"; None where several do."""
+    for one, last in ((sentence, pronoun), (previous, None)):
+        found = {
+            (name.begin, name.end)
+            for name in (one.names if one else ())
+            if (name.type == "Person") == (sentence.low(pronoun) in ("he", "she", "him", "her"))
+            and (last is None or name.end <= last)
+        }
+        if one is not None and found:
+            return (one, found.pop()) if len(found) == 1 else None
     return None
 
 

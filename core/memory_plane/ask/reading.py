@@ -24,7 +24,7 @@ from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE
 from memory_plane.recall import passages
 from memory_plane.recall.stopwords import STOP_WORDS
 from memory_plane.store import derivations, log
-from memory_plane.types import Claim, Thought
+from memory_plane.types import Claim, Extraction, Thought
 
 _READ, _LONGEST = 8, 2_000
 """How many of the newest memories that hold the words are read, and how many characters of each."""
@@ -32,6 +32,7 @@ _REFUSED = frozenset({"not", "or", "than", "never", "without", "most", "best", "
 _DECIDING = frozenset().union(
     *map(text.bases, ("decide", "choose", "pick", "select", "go", "use", "prefer", "settle", "opt", "take", "agree"))
 )
+_THEIRS = frozenset({"his", "her", "its", "their"})
 _BECAUSE = re.compile(
     r"\b(?:because of|because|due to|owing to|thanks to|so that|in order to|in order for|as|since)\s+(?P<why>.+)",
     re.IGNORECASE,
@@ -48,6 +49,12 @@ def _is_graphs(shape: Shape, names: Collection[str]) -> bool:
     asked = [" ".join(shape.subject), " ".join(low for low in shape.rest if low not in PREPOSITIONS)]
     same = (f" {one} " in f" {name} " or one.endswith(f" {name}") for one in asked if one for name in names)
     return any(same) or not PRONOUNS.isdisjoint(names)
+
+
+def _says(said: str, *, who: bool) -> bool:
+    """Whether an answer says who or what it is: "he" and "it" do not, nor "her name" who."""
+    first = said.split(maxsplit=1)[0].casefold() if said.strip() else ""
+    return first not in PRONOUNS and not (who and first in _THEIRS)
 
 
 class Passage(NamedTuple):
@@ -81,14 +88,16 @@ class Reader:
                 told
                 for one, names in said
                 for told in in_sentence(shape, *one)
-                if told.text == NO or not _is_graphs(shape, names)
+                if (told.text == NO or not _is_graphs(shape, names)) and _says(told.text, who=lows[0] == "who")
             ]
             if found:
                 return found
         asking, named = tuple(lows[:2]), [low for low in lows[2:] if low not in ARTICLES]
         unread = [one for one, names in said if not names and named]
         if asking[0] in ("who", "what") and asking[1:] and asking[1] in BE:
-            return [told for one in unread for told in being(asking[1], named, *one, who=asking[0] == "who")]
+            who = asking[0] == "who"
+            told = (told for one in unread for told in being(asking[1], named, *one, who=who))
+            return [one for one in told if _says(one.text, who=who)]
         if asking in (("where", "is"), ("where", "are"), ("where", "'s")):
             return [told for one in unread for told in place(named, *one)]
         return []
@@ -98,8 +107,10 @@ class Reader:
         for seq, thought in passages.said(self.connection, words, _READ, known=self.known):
             if thought.kind in ("question", "commitment", "handoff"):
                 continue
-            claims, previous = self._claims(seq), None
-            for sentence in text.sentences(thought.text[:_LONGEST]):
+            read, previous = self._read(seq), None
+            mentions = dict.fromkeys(one for extraction in read for one in extraction.mentions)
+            claims = [one for extraction in read for one in extraction.claims if self._is_asked(one)]
+            for sentence in text.sentences(thought.text[:_LONGEST], mentions):
                 own = [claim for claim in claims if sentence.start <= claim.start < sentence.end]
                 yield (
                     Passage(sentence, previous, thought),
@@ -107,21 +118,18 @@ class Reader:
                 )
                 previous = sentence
 
-    def _claims(self, seq: int) -> list[Claim]:
-        """Return what plugins have read in a memory of the relations that are asked for."""
-        memory = log.memory(self.connection, seq) if self.relations else None
-        if memory is None:
-            return []
-        return [
-            claim
-            for answer in derivations.read(self.connection, seq, memory[0])
-            if answer.extraction is not None
-            for claim in answer.extraction.claims
-            if self._is_asked(claim.relation) and claim.polarity != "negative"
-        ]
+    def _read(self, seq: int) -> list[Extraction]:
+        """Return what plugins have read in a memory."""
+        memory = log.memory(self.connection, seq)
+        answers = derivations.read(self.connection, seq, memory[0]) if memory is not None else ()
+        return [answer.extraction for answer in answers if answer.extraction is not None]
 
-    def _is_asked(self, relation: str) -> bool:
-        return any(relation == one or (one.endswith("_") and relation.startswith(one)) for one in self.relations)
+    def _is_asked(self, claim: Claim) -> bool:
+        """Whether a claim says that something of the relations asked for is so."""
+        asked = any(
+            claim.relation == one or (one.endswith("_") and claim.relation.startswith(one)) for one in self.relations
+        )
+        return asked and claim.polarity != "negative"
 
     def _why(self, lows: Sequence[str]) -> list[Told]:
         """Return the reasons that are given in a sentence with the words of a question."""

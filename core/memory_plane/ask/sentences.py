@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE, HAVE
 from memory_plane.ask.words import Word, words
 from memory_plane.recall.stems import stem
+from memory_plane.types import Mention
 from memory_plane.vocabulary.tables import rows
 from memory_plane.vocabulary.verbs import forms
 
@@ -21,16 +23,26 @@ _ABBREVIATED = re.compile(r"(?:\b(?:dr|prof|mr|mrs|ms|st|jr|sr|vs|no|approx|e\.g
 _BREAK = re.compile(r"[,:;()\[\]\"“”]|\s[–—-]+\s")
 _LONGEST, _BESIDE = 7, 2
 """How many words a thing may be called by, and how many one that stands beside another."""
+_MONEY = "$€£¥"
+
+
+class Name(NamedTuple):
+    """The words of a sentence from one to another that plugins read as a name, and of what type."""
+
+    begin: int
+    end: int
+    type: str
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a text: where it begins in that, its words, and before which of them a mark stands."""
+    """A sentence of a text: where it begins in that, its words, before which of them a mark stands, known names."""
 
     text: str
     start: int
     words: tuple[Word, ...]
     breaks: frozenset[int]
+    names: tuple[Name, ...] = ()
 
     @property
     def end(self) -> int:
@@ -53,7 +65,10 @@ class Sentence:
 
     def said(self, begin: int, end: int) -> str:
         """Return the words from one to another as they are written."""
-        return self.text[self.words[begin].start : self.words[end - 1].end] if begin < end else ""
+        if begin >= end:
+            return ""
+        start = self.words[begin].start
+        return self.text[start - (self.text[start - 1 : start] in tuple(_MONEY)) : self.words[end - 1].end]
 
     def is_sure(self, begin: int, end: int) -> bool:
         """Whether the words from one to another say what is so or was."""
@@ -102,11 +117,15 @@ class Sentence:
                 begin = other[0]
         while begin < end and self.low(begin) in _WORDS["adverb"]:
             begin += 1
+        if across:  # "over lunch with Raúl, the caterer"
+            near = (at for at in range(begin + 1, end) if self.low(at - 1) in PREPOSITIONS - {"of"} and self._names(at))
+            begin = max(near, default=begin)
         return (begin, end) if 0 < end - begin <= _LONGEST else None
 
     def after(self, begin: int) -> tuple[int, int] | None:
         """Return the words that name a thing and begin at a word: the object of a verb before it."""
-        while begin < len(self.words) and self.low(begin) in _WORDS["adverb"]:
+        begin = next((name.end for name in self.names if name.begin < begin < name.end), begin)
+        while begin < len(self.words) and (self.low(begin) in _WORDS["adverb"] or self._is_given_to(begin)):
             begin += 1
         end = begin
         while end < len(self.words) and not (end > begin and end in self.breaks):
@@ -126,26 +145,42 @@ class Sentence:
 
     def name_in(self, begin: int, end: int) -> str:
         """Return the name among the words of a thing, "Birgit" of "his sister Birgit", or all where there is none."""
+        begin += self._opens(begin)
         runs: list[tuple[int, int]] = []
         at = begin
-        while at < end:
+        while at < end and not (runs and self.low(at) in PREPOSITIONS - {"of"}):
             stop = at
-            while stop < end and self._names(stop):
+            while stop < end and (self._names(stop) or (stop > at and stop + 1 < end and self._joins(stop))):
                 stop += 1
             if stop > at:
                 runs.append((at, stop))
-            at = stop + 1
-        own = [run for run in runs if self.low(run[1]) != "'s"]
+            at = stop + (stop == at)
+        own = [run for run in runs if self.low(run[1]) != "'s" and (run[0] == begin or self.low(run[0] - 1) != "of")]
         if not own or any(self.low(at) == "and" for at in range(begin, end)):
             return self.said(begin, end)
         return self.said(*own[-1])
+
+    def _is_given_to(self, at: int) -> bool:
+        """Whether a word is a pronoun before the thing that is given: "sent her the deck"."""
+        return self.low(at) in ("me", "us", "you", "him", "her", "them") and self.low(at + 1) in ARTICLES
+
+    def _opens(self, at: int) -> bool:
+        """Whether a word is a verb that a note begins with, before a name: "Met Gus Ferrer"."""
+        named = any(name.begin <= at < name.end for name in self.names)
+        verb = self.low(at) in forms() or is_past(self.low(at))
+        return at == 0 and not named and bool(verb) and self._names(1) and 1 not in self.breaks
+
+    def _joins(self, at: int) -> bool:
+        """Whether a word is the "of" within a name: "Royal Bank of Scotland", but not "Ulrich Baum of Nordkap"."""
+        person = any(name.end == at and name.type == "Person" for name in self.names)
+        return self.low(at) == "of" and self._names(at + 1) and not person
 
     def _names(self, at: int) -> bool:
         return at < len(self.words) and _is_name(self.words[at]) and self.low(at) not in ARTICLES | AUXILIARIES
 
 
-def sentences(text: str) -> Iterator[Sentence]:
-    """Yield the sentences of a text."""
+def sentences(text: str, mentions: Collection[Mention] = ()) -> Iterator[Sentence]:
+    """Yield the sentences of a text, with the names that plugins found in it."""
     start = 0
     for end in [*(match.end() for match in _END.finditer(text)), len(text)]:
         if end < len(text) and _ABBREVIATED.search(text[start:end]):
@@ -156,8 +191,16 @@ def sentences(text: str) -> Iterator[Sentence]:
             breaks = frozenset(
                 at for at in range(1, len(found)) if _BREAK.search(part[found[at - 1].end : found[at].start])
             )
-            yield Sentence(part, start, tuple(found), breaks)
+            yield Sentence(part, start, tuple(found), breaks, tuple(_named(found, start, mentions)))
         start = end
+
+
+def _named(found: Sequence[Word], start: int, mentions: Collection[Mention]) -> Iterator[Name]:
+    """Yield which words are those of a name."""
+    for one in mentions:
+        said = [at for at, word in enumerate(found) if one.start <= start + word.start and start + word.end <= one.end]
+        if said:
+            yield Name(said[0], said[-1] + 1, one.type)
 
 
 # --- verbs -----------------------------------------------------------------------------------------------------------

@@ -24,8 +24,9 @@ def unknown(*, understood: bool) -> Answer:
 
 
 def answer(text: str, findings: Iterable[Finding]) -> Answer:
-    """Return an answer that rests on something."""
-    return Answer(text=text, known=True, understood=True, findings=tuple(findings)[:SHOWN])
+    """Return an answer that rests on something, each thing once."""
+    found = {(one.text, one.at, one.until, one.evidence): one for one in findings}
+    return Answer(text=text, known=True, understood=True, findings=tuple(found.values())[:SHOWN])
 
 
 def concluded(text: str, findings: Iterable[Finding]) -> Answer:

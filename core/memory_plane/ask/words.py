@@ -12,7 +12,7 @@ from memory_plane.vocabulary.tables import rows
 LONGEST = 32
 """A question of more words than this is not read."""
 
-_WORD = re.compile(r"\w+(?:[-.'’@&+/#]+\w+)*(?:\+\+|#(?!\w))?|\.\w+|(?<=s)['’](?!\w)")
+_WORD = re.compile(r"\w+(?:(?:[-.'’@&+/#]+|(?<=\d)[,:](?=\d))\w+)*(?:\+\+|#(?!\w))?|\.\w+|(?<=s)['’](?!\w)")
 _CLITICS = {"'re": "are", "'m": "am", "'ve": "have", "'ll": "will", "'s": "'s", "'d": "would"}
 _CHAT = {
     "whats": ("what", "is"),

@@ -54,9 +54,10 @@ def ask(session: Session, question: str, as_json: bool, **values: Any) -> None:
         click.echo(f"{why}; to search instead: memory-plane recall {shlex.quote(one_line(question))}", err=True)
     if found.findings:
         click.echo()
+        rows = ((short_id(one.evidence[0]), session.local(one.at), one.text) for one in found.findings if one.evidence)
         print_table(
             ("ID", "WHEN", "BECAUSE"),
-            ((short_id(one.evidence[0]), session.local(one.at), one.text) for one in found.findings if one.evidence),
+            dict.fromkeys(rows),
             empty="",
         )
 
