@@ -3,9 +3,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+import click
 import pytest
 
-from memory_plane.surfaces.cli.times import parse
+from memory_plane.surfaces.cli.times import Moment, parse
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 3, 23, 30, tzinfo=UTC)  # half past midnight on the 4th in Berlin
@@ -30,6 +31,11 @@ NOW = datetime(2026, 11, 3, 23, 30, tzinfo=UTC)  # half past midnight on the 4th
         ("3 days ago", "2026-10-31T23:30"),
         ("1w", "2026-10-27T23:30"),
         ("in 3 days", "2026-11-06T23:30"),
+        ("monday", "2026-11-01T23:00"),
+        ("last friday", "2026-10-29T23:00"),
+        ("next week", "2026-11-08T23:00"),
+        ("last month", "2026-09-30T22:00"),
+        ("eod", "2026-11-04T22:59:59.999999"),
     ],
 )
 def test_moment_is_read_in_the_persons_zone(text: str, expected: str) -> None:
@@ -62,3 +68,32 @@ def test_other_words_are_refused(text: str) -> None:
 def test_moment_out_of_range_overflows_loudly(text: str) -> None:
     with pytest.raises((ValueError, OverflowError)):
         parse(text, now=NOW, zone=BERLIN)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("friday", "2026-11-06"),
+        ("on Friday", "2026-11-06"),
+        ("wednesday", "2026-11-04"),
+        ("next wednesday", "2026-11-11"),
+        ("next  week", "2026-11-15"),
+        ("next month", "2026-12-31"),
+        ("eod", "2026-11-04"),
+    ],
+)
+def test_due_day_is_the_last_moment_of_what_lies_ahead(text: str, day: str) -> None:
+    due = parse(text, now=NOW, zone=BERLIN, ahead=True, end=True)
+    assert due.astimezone(BERLIN).isoformat() == f"{day}T23:59:59.999999+01:00"
+
+
+@pytest.mark.parametrize("text", ["may", "fridays", "friday or so", "next", "2026"])
+def test_what_is_no_moment_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="Invalid isoformat"):
+        parse(text, now=NOW, zone=BERLIN, ahead=True)
+
+
+@pytest.mark.parametrize(("ahead", "days"), [(True, "tomorrow, friday, 'next week'"), (False, "yesterday, monday")])
+def test_refusal_tells_of_days_that_lie_where_the_option_looks(ahead: bool, days: str) -> None:
+    with pytest.raises(click.BadParameter, match=days):
+        Moment(ahead=ahead).convert("someday", None, None)

@@ -89,6 +89,15 @@ def test_path_on_the_command_line_is_one_line(run: Callable[..., Result]) -> Non
     )  # fmt: skip
 
 
+def test_graph_about_a_name_that_nothing_has_fails_as_a_path_to_it_does(run: Callable[..., Result]) -> None:
+    for command in (("graph",), ("graph", "--json"), ("visualize",)):
+        unknown = run(*command, "--about", "nobody")
+        assert (unknown.exit_code, unknown.stderr) == (
+            1, "memory-plane: about: nothing in the graph is called 'nobody'; look with search\n"
+        )  # fmt: skip
+    assert run("graph", "--about", "viktor", "--as-of", "1990-01-01").exit_code == 0
+
+
 def test_path_is_no_longer_than_the_settings_say(make_plane: MakePlane, told: Plane) -> None:
     assert told.path("viktor", "rust", max_hops=2) == Trail()
     assert make_plane(max_hops=2).path("viktor", "rust") == Trail()

@@ -57,11 +57,13 @@ def _as_known(command: Callable[..., None]) -> Callable[..., None]:
 @limit_option(40)
 @json_option
 @pass_session
-def graph(session: Session, as_json: bool, **values: Any) -> None:
+def graph(session: Session, as_json: bool, about: str | None, **values: Any) -> None:
     """Show people, projects and things, and how they are linked."""
     if click.get_current_context().invoked_subcommand is not None:
         return
-    found = session.client.graph(**given(**values))
+    found = session.client.graph(**given(about=about, **values))
+    if about is not None and not found.nodes and not session.client.nodes(about):
+        raise click.ClickException(f"about: nothing in the graph is called {about!r}; look with search")
     if as_json:
         print_json(found)
     else:
