@@ -167,7 +167,7 @@ def test_the_older_generation_works_without_a_session(gate: TestClient) -> None:
     assert answer.json()["result"]["serverInfo"]["name"] == "memory-plane"
     assert "mcp-session-id" in answer.headers  # some clients insist on one
     listed = gate.post("/mcp/muse", json=rpc("tools/list"), headers=TRUSTED).json()["result"]["tools"]
-    assert len(listed) == 9
+    assert len(listed) == 10
 
 
 def test_a_session_is_a_name_for_which_nothing_is_kept(gate: TestClient) -> None:

@@ -57,7 +57,7 @@ def edges(plane: Plane) -> set[str]:
             "wanted to introduce you to Daniel Kim from Acme",
             {"me INTRODUCED_TO Daniel Kim", "Daniel Kim WORKS_AT Acme"},
         ),
-        ("I'll send you the deck by Friday", {"Maria Lopez COMMITTED_TO send you the deck"}),
+        ("I'll send you the deck by Friday", {"Maria Lopez COMMITTED_TO deck"}),
         ("I just joined Anthropic", {"Maria Lopez WORKS_AT Anthropic"}),
     ],
 )
