@@ -169,6 +169,35 @@ def test_past_is_asked_by_date_and_by_as_of(empty: Plane) -> None:
     assert empty.ask("Where does Alice work?", as_of=AT - timedelta(days=1)).text == UNKNOWN
 
 
+def test_promises_of_whoever_was_merged_are_found_by_each_of_the_names(empty: Plane) -> None:
+    for text in ("Łukasz promised Leona the deck.", "Ann promised Łukasz the report."):
+        empty.post(text, agent="notes", origin="user")
+    empty.post("Łukasz Wilk knows Rust.", agent="other", origin="user")
+    asked = {
+        "What did {} promise?": "deck",
+        "What does {} owe Leona?": "deck",
+        "What did Ann promise {}?": "report",
+    }
+    names = ("Łukasz", "Łukasz Wilk")
+    assert [empty.ask(one.format("Łukasz Wilk")).text for one in asked] == [UNKNOWN] * 3
+    assert empty.items(to="Łukasz Wilk") == []
+    one, other = (empty.nodes(name)[0].id for name in names)
+    merge = empty.write("merge", {"node": one, "into": other}, agent="user")
+    for name in names:
+        assert {question: empty.ask(question.format(name)).text for question in asked} == asked
+        assert [item.text for item in empty.items(to=name)] == ["report"]
+    empty.write("retract", {"target": merge.id}, agent="user")
+    assert empty.ask("What did Łukasz Wilk promise?").text == UNKNOWN
+
+
+def test_name_that_somebody_else_has_too_finds_the_promises_of_neither_by_the_other_name(empty: Plane) -> None:
+    empty.post("Łukasz promised Leona the deck.", agent="notes", origin="user")
+    empty.post("Łukasz Wilk knows Rust.", agent="other", origin="user")
+    whole = empty.nodes("Łukasz Wilk")[0].id
+    empty.write("alias", {"node": whole, "name": "Łukasz"}, agent="user")
+    assert empty.ask("What did Łukasz Wilk promise?").text == UNKNOWN
+
+
 def test_later_employer_takes_the_place_of_an_earlier_one_and_its_office(empty: Plane) -> None:
     empty.post("Alice is the CTO of Acme.", agent="notes", origin="user", created_at=AT)
     empty.post("Alice works at Initech.", agent="notes", origin="user", created_at=AT + timedelta(days=9))

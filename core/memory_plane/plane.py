@@ -23,7 +23,7 @@ from memory_plane.graphs import HITS, MOST, READS, GraphReads
 from memory_plane.judgements import Judgements
 from memory_plane.operations import memory_of, record_of
 from memory_plane.purge import Purge
-from memory_plane.recall import state, stats
+from memory_plane.recall import graph, state, stats
 from memory_plane.recall.snapshot import MemorySnapshot
 from memory_plane.reports import Changes, IngestReport, Loss, RebuildReport, Stats, Status
 from memory_plane.settings import Settings
@@ -343,7 +343,8 @@ class Plane(Writes, GraphReads, Judgements):
         """Return open items, due ones first: those that `agent` opened, those addressed `to` somebody, or all."""
         _check_limit(limit)
         with self.database.reading() as connection:
-            return list(state.items(connection, datetime.now(UTC), agent=agent, to=to, limit=limit))
+            names = None if to is None else graph.called(connection, to)
+            return list(state.items(connection, datetime.now(UTC), agent=agent, to=names, limit=limit))
 
     def thoughts(self, *, limit: int = 50) -> list[Thought]:
         """Return the newest thoughts."""

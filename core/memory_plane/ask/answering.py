@@ -292,8 +292,11 @@ class Answering:
         if term is None:
             return None
         if isinstance(term, Named):
-            return _spellings(term)
-        return [node.name for node in knowledge.nodes(self.connection, self._solver.term(term)).values()]
+            names, keys = _spellings(term), [node.key for node in term.nodes]
+        else:
+            keys = list(self._solver.term(term))
+            names = [node.name for node in knowledge.nodes(self.connection, keys).values()]
+        return list(dict.fromkeys((*names, *graph.own_names(self.connection, keys))))
 
     def _slugs(self, names: Sequence[Named]) -> list[str]:
         nodes = graph.nodes(self.connection, [node.key for name in names for node in name.nodes])

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Select, and_, bindparam, false, func, or_, select, text
+from sqlalchemy import Connection, Select, and_, bindparam, exists, false, func, or_, select, text
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -56,6 +56,15 @@ _called = Prepared(
 _some_keys = text("SELECT value FROM json_each(:keys)").columns(value=_nodes.c.key.type)
 _by_key = Prepared(select(_nodes).where(_nodes.c.key.in_(_some_keys)))
 _names = Prepared(select(_aliases.c.node, _aliases.c.name).where(_aliases.c.node.in_(_some_keys), ~_aliases.c.part))
+_another = _aliases.alias("another")
+_shared = exists().where(_another.c.name == _aliases.c.name, ~_another.c.part, _another.c.node.not_in(_some_keys))
+_own_names = Prepared(
+    select(_aliases.c.name)
+    .where(_aliases.c.node.in_(_some_keys), ~_aliases.c.part, ~_shared)
+    .order_by(_aliases.c.name)
+    .distinct()
+)
+_whole = Prepared(select(_aliases.c.node).where(_aliases.c.name == bindparam("name"), ~_aliases.c.part).limit(2))
 _lately = (
     select(models.thoughts.c.seq, models.thoughts.c.agent, models.thoughts.c.at)
     .where(models.thoughts.c.visible)
@@ -159,6 +168,19 @@ def find(connection: Connection, name: str) -> list[int]:
             return _by_slug(connection, name.removeprefix("node:"))
         return list(dict.fromkeys(row.node for row in _called.all(connection, name=folded(name))))
     return list(connection.execute(chosen).scalars())
+
+
+def own_names(connection: Connection, keys: Iterable[int]) -> list[str]:
+    """Return the names, folded, that these nodes have had and nothing else has."""
+    names = [row.name for row in _own_names.all(connection, keys=json.dumps(list(keys)))]
+    # SQLite compares letters beyond ASCII by case.
+    return [*names, *(name.title() for name in names if not name.isascii())]
+
+
+def called(connection: Connection, name: str) -> list[str]:
+    """Return a name and all others of whoever alone has it."""
+    found = _whole.all(connection, name=folded(name))
+    return [name, *own_names(connection, [found[0].node])] if len(found) == 1 else [name]
 
 
 def nodes(connection: Connection, keys: Iterable[int]) -> dict[int, Node]:

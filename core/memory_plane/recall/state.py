@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Exists, and_, bindparam, exists, func, or_, select
+from sqlalchemy import BindParameter, Connection, Exists, and_, bindparam, exists, func, or_, select, text
 
 from memory_plane import models
 from memory_plane.operations import SUPERSEDED_BY
@@ -155,21 +155,30 @@ def writers(connection: Connection) -> tuple[tuple[str, datetime], ...]:
 
 
 def items(
-    connection: Connection, now: datetime, *, agent: str | None = None, to: str | None = None, limit: int = 50
+    connection: Connection,
+    now: datetime,
+    *,
+    agent: str | None = None,
+    to: Collection[str] | None = None,
+    limit: int = 50,
 ) -> tuple[OpenItem, ...]:
     """Return open items that are not snoozed: pinned ones, then due ones, then the oldest.
 
-    `agent` opened them, `to` owes them.
+    `agent` opened them, whoever has the names `to` is to have them.
     """
-    given = {"agent": agent, "to": None if to is None else to.lower()}
+    given = {"agent": agent, "to": None if to is None else json.dumps([*to, *map(str.lower, to)])}
     values = {name: value for name, value in given.items() if value is not None}
     return tuple(map(open_item, _items_by(*values).all(connection, now=now, limit=limit, **values)))
 
 
 @cache
 def _items_by(*filters: str) -> Prepared:
-    columns = {"agent": _thoughts.c.agent, "to": func.lower(_items.c.addressee)}
-    return Prepared(_open.where(*(columns[name] == bindparam(name) for name in filters)))
+    some = text("SELECT value FROM json_each(:to)")
+    conditions = {
+        "agent": _thoughts.c.agent == bindparam("agent"),
+        "to": or_(*(one.in_(some) for one in (_items.c.addressee, func.lower(_items.c.addressee)))),
+    }
+    return Prepared(_open.where(*(conditions[name] for name in filters)))
 
 
 def items_of(connection: Connection, now: datetime, names: Collection[str], limit: int) -> tuple[OpenItem, ...]:
