@@ -51,6 +51,22 @@ def test_what_is_said_of_a_node_that_the_best_hit_names_is_found(plane: Plane) -
     assert [hit.why is not None and hit.why.get("linked", 0) > 0 for hit in hits] == [False, True]
 
 
+def test_hit_far_from_the_best_needs_a_word_or_a_link_to_one_that_is_not(make_plane: Callable[..., Plane]) -> None:
+    plane = make_plane("local")
+    for number, text in enumerate(
+        (
+            "My dog Rex was ill yesterday.",
+            "The budget of Orbit is 2,500,000 dollars.",
+            "Rob works at Acme as an engineer.",
+            "We decided to use PostgreSQL.",
+        )
+    ):
+        plane.post(text, agent="user", origin="user", project=f"p{number}")
+    assert found(plane, "dog") == ["My dog Rex was ill yesterday."]
+    assert found(plane, "budget") == ["The budget of Orbit is 2,500,000 dollars."]
+    assert found(plane, "database") == ["We decided to use PostgreSQL."]
+
+
 def test_node_that_many_memories_name_links_nothing(plane: Plane) -> None:
     for number in range(links.RARE):
         plane.post(f"Priya said {number}", agent="muse", project=f"p{number}")

@@ -28,7 +28,7 @@ _ASKED = Prepared(
 _NAMED = Prepared(
     text(
         "SELECT DISTINCT m.node, m.seq FROM json_each(:rows) AS j JOIN mentions AS m ON m.seq = j.value"
-        " JOIN graph_nodes AS n ON n.key = m.node WHERE n.type NOT IN ('Commitment', 'Role')"
+        " JOIN graph_nodes AS n ON n.key = m.node WHERE n.type NOT IN ('Commitment', 'Role') AND n.name != 'me'"
     ).bindparams(bindparam("rows"))
 )
 _NAMING = Prepared(

@@ -108,7 +108,8 @@ def _find(
     if not fits or _relevance(fits, ranked, read, question) < weights.floor:
         return _Found([], {}, {})
     least = FAR * max(parts[row].total for row in fits)
-    fits = {row for row in fits if row in ranked or row in lent or read[row].speaks or parts[row].total >= least}
+    near_links = {row for row, most in lent.items() if most >= FAR * max(leading.values())}
+    fits = {row for row in fits if row in ranked or row in near_links or read[row].speaks or parts[row].total >= least}
     best = sorted(fits, key=lambda row: (-parts[row].total, -row))
     others = [(row, 0.0) for row, _ in by_words if row not in fits]
     return _Found([*((row, parts[row].total) for row in best), *others][:most], parts, around)
