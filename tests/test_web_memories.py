@@ -47,6 +47,15 @@ def test_memory_is_shown_whole(memory: Plane, browser: TestClient) -> None:
     )
 
 
+def test_beginning_of_an_id_that_one_alone_has_is_enough(memory: Plane, browser: TestClient) -> None:
+    told = memory.post("Tea", agent="grok", id="1aa6dc61-6c1f-5f6e-9f0e-2f5b8a3c7d10").id
+    assert told in browser.get("/memories/1aa6dc61").text
+    assert browser.get("/memories/1aa6d").status_code == 404
+    memory.post("Milk", agent="grok", id="1aa6dc61-7c1f-5f6e-9f0e-2f5b8a3c7d10")
+    assert browser.get("/memories/1aa6dc61").status_code == 404
+    assert browser.get("/memories/1aa6dc61-6").status_code == 200
+
+
 def test_unknown_id_is_told(browser: TestClient) -> None:
     for id in (NOBODY, "nonsense"):
         answer = browser.get(f"/memories/{id}")

@@ -167,8 +167,19 @@ def test_words_of_others_stay_text_and_are_marked(plane: Plane, browser: TestCli
     assert "words of others" in page
 
 
+def test_first_visit_speaks_of_no_last_one(plane: Plane, browser: TestClient) -> None:
+    plane.post("While nobody looked", agent="muse")
+    for _ in range(2):
+        page = browser.get("/").text
+        assert "your last visit" not in page
+        assert ">new<" not in page
+        assert "0 open items." in page
+
+
 def test_what_came_since_the_last_visit_is_new(plane: Plane, browser: TestClient) -> None:
     plane.post("While nobody looked", agent="muse")
+    seen = int((datetime.now(UTC) - timedelta(days=1)).timestamp())
+    browser.cookies.set("memory_plane_8788_visit", f"{seen}.{seen}")
     assert "<strong>1 new</strong>" in browser.get("/").text
     assert "<strong>1 new</strong>" in browser.get("/").text
     plane.post("While somebody looks", agent="muse")

@@ -20,6 +20,8 @@ from memory_plane.types import OPEN_KINDS, Operation
 
 ENTRIES = 40
 """How many nodes, edges and remarks the page shows each."""
+SHORTEST = 6
+"""So many characters of an id are enough, if one entry alone begins with them."""
 _SUPERSEDED = re.compile(SUPERSEDED_BY + r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 
 
@@ -29,6 +31,8 @@ def memories(plane: Plane, frame: Frame) -> list[Route]:
     def page(request: Request) -> Response:
         id = request.path_params["id"]
         record = plane.get(id)
+        if record is None and len(id) >= SHORTEST and len(found := plane.find(id)) == 1:
+            record = plane.get(found[0])
         if record is None:
             return missing(frame, request, f"No memory has the id {id}")
         return frame.page(request, "memories.html", **_shown(plane, record))

@@ -18,7 +18,7 @@ from memory_plane.recall import state, stream
 from memory_plane.surfaces.web.acting import place_in, placed
 from memory_plane.surfaces.web.doctor import Looks
 from memory_plane.surfaces.web.frame import Frame, cookie, filters_in, form
-from memory_plane.types import KINDS, Receipt
+from memory_plane.types import EPOCH, KINDS, Receipt
 from memory_plane.writes import PERSON
 
 STREAM, ITEMS, MOST_SKIPPED = 40, 40, 9_960
@@ -53,23 +53,23 @@ def pulse(plane: Plane, frame: Frame, looks: Looks) -> list[Route]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """When the last visit ended, and when this one was last seen; what came between is news."""
+    """When the last visit ended, None for the first one, and when this one was last seen; what came between is news."""
 
-    last: datetime
+    last: datetime | None
     seen: datetime
 
     @classmethod
     def of(cls, kept: str, now: datetime) -> Visit:
-        """Read what the browser kept; for one that never came, all is news of the last day."""
+        """Read what the browser kept; for one that never came, nothing is news."""
         try:
             last, seen = (datetime.fromtimestamp(int(part), UTC) for part in kept.split("."))
         except (ValueError, OverflowError, OSError):
-            last = seen = now - timedelta(days=1)
-        return cls(last=seen if now - seen > APART else last, seen=now)
+            return cls(last=None, seen=now)
+        return cls(last=seen if now - seen > APART else last if last > EPOCH else None, seen=now)
 
     def text(self) -> str:
         """Write what the browser keeps."""
-        return f"{int(self.last.timestamp())}.{int(self.seen.timestamp())}"
+        return f"{int(self.last.timestamp()) if self.last else 0}.{int(self.seen.timestamp())}"
 
 
 def _shown(plane: Plane, given: Mapping[str, str], zone: tzinfo | None) -> dict[str, Any]:
