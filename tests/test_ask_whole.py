@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 
 from memory_plane import Plane
+from memory_plane.ask import ask
 
 MakePlane = Callable[..., Plane]
 
+NOW = datetime(2026, 11, 30, 10, tzinfo=UTC)
 UNKNOWN = "I don't know"
 
 
@@ -62,3 +65,61 @@ def test_memory_that_says_it_twice_is_one_reason(make_plane: MakePlane) -> None:
     found = plane.ask("Who mends the nets?")
     assert found.text == "Elke, Joss"
     assert len(found.findings) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("Mum's birthday is on 9 December.", "When is Mum's birthday?", "2026-12-09"),
+        ("Mum's birthday present arrives on 9 December.", "When is Mum's birthday?", UNKNOWN),
+        ("The harvest fair will take place on 12 January.", "When is the harvest fair?", "2027-01-12"),
+        ("The harvest fair was on 9 October.", "When was the harvest fair?", "2026-10-09"),
+        ("Harbourmaster will be released on 12 January.", "When will Harbourmaster be released?", "2027-01-12"),
+        ("Harbourmaster may be released on 12 January.", "When will Harbourmaster be released?", UNKNOWN),
+        ("The ferry opens on 12 January.", "When will the ferry open?", "2027-01-12"),
+        ("Femi Adeyemi's email is femi@tidepool.example.", "What is Femi's email?", "femi@tidepool.example"),
+        ("I decided to go with Stripe.", "What did I decide today?", "go with Stripe"),
+        ("I decided to go with Stripe.", "What did I decide yesterday?", UNKNOWN),
+        ("Fixed the garden gate.", "Who fixed the garden gate?", "you"),
+        ("Fixed by Joss: the garden gate.", "Who fixed the garden gate?", UNKNOWN),
+    ],
+)
+def test_what_notes_say_of_days_writers_and_whoever_has_one_first_name(
+    make_plane: MakePlane, text: str, question: str, expected: str
+) -> None:
+    plane = make_plane("local")
+    plane.post(text, agent="notes", origin="user", created_at=NOW)
+    with plane.database.reading() as connection:
+        assert ask(connection, question, NOW, UTC).text == expected
+
+
+def test_email_of_a_first_name_is_that_of_the_one_who_has_it(make_plane: MakePlane) -> None:
+    plane = make_plane("local")
+    plane.post("Femi Adeyemi works at Tidepool.", agent="notes", origin="user")
+    plane.fact("Femi Adeyemi", "email", "fa@tidepool.example", agent="notes")
+    assert plane.ask("What is Femi's email?").text == "fa@tidepool.example"
+    plane.post("Femi Bello works at Saltline.", agent="notes", origin="user")
+    assert plane.ask("What is Femi's email?").text == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("Fixed the double booking bug in Harbourmaster.", "Who fixed the double booking bug?", "codex"),
+        ("Fixed the double booking bug in Harbourmaster.", "What did codex fix?", "the double booking bug"),
+        ("I recommend moving to a cheaper host.", "What did codex recommend?", "moving to a cheaper host"),
+        ("Recommended a cheaper host.", "What did grok recommend?", UNKNOWN),
+    ],
+)
+def test_agent_did_what_its_note_tells_without_a_subject(
+    make_plane: MakePlane, text: str, question: str, expected: str
+) -> None:
+    plane = make_plane("local")
+    plane.post(text, agent="codex", kind="milestone")
+    assert plane.ask(question).text == expected
+
+
+def test_decisions_of_the_person_are_those_that_agents_noted_where_none_is_their_own(make_plane: MakePlane) -> None:
+    plane = make_plane("local")
+    plane.post("Went with Stripe for payments", agent="codex", kind="decision")
+    assert "codex, decision: Went with Stripe" in plane.ask("What did I decide today?").text

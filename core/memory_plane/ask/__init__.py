@@ -49,7 +49,7 @@ def ask(
     found = naming.split(found)
     moment = as_of or now
     clock = Clock(moment, zone, ahead=any(word.low == "due" for word in found))
-    if found[0].low == "why" and (reason := _by_words(connection, found, as_of, frozenset())) is not None:
+    if found[0].low == "why" and (reason := _by_words(connection, found, clock, as_of, frozenset())) is not None:
         return reason
     exact, nothing, asking = naming.exact(found), None, frozenset[str]()
     for more in (dict, partial(naming.near, found), partial(naming.unknown, found)):
@@ -64,7 +64,12 @@ def ask(
         if readings:
             break
     fact = _by_key(connection, found, clock, as_of)
-    return fact or _by_words(connection, found, as_of, asking) or nothing or wording.unknown(understood=bool(readings))
+    return (
+        fact
+        or _by_words(connection, found, clock, as_of, asking)
+        or nothing
+        or wording.unknown(understood=bool(readings))
+    )
 
 
 def _answering(
@@ -100,12 +105,17 @@ def _by_key(connection: Connection, found: Sequence[Word], clock: Clock, as_of: 
 
 
 def _by_words(
-    connection: Connection, found: Sequence[Word], as_of: datetime | None, relations: frozenset[str]
+    connection: Connection, found: Sequence[Word], clock: Clock, as_of: datetime | None, relations: frozenset[str]
 ) -> Answer | None:
     """Answer by what memories say in the question's own words."""
     reader = Reader(connection, as_of, relations)
     for openers in (True, False):
-        told = reader.told([found[at].low for at in asked(found, frozenset(), openers=openers)])
+        lows = [found[at].low for at in asked(found, frozenset(), openers=openers)]
+        told = reader.told(lows)
+        for period, begin, end in () if told else _periods(lows, clock):
+            told = told or [
+                one for one in reader.told(lows[begin:end]) if period.start <= one.thought.created_at < period.end
+            ]
         if told:
             return diary.told(told)
     return None

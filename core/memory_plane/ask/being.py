@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memory_plane.ask import sentences as text
-from memory_plane.ask.clauses import PLACES, Told, capital, clause_end, subject_of, supposed, thing
+from memory_plane.ask.clauses import PLACES, Told, capital, clause_end, day_in, subject_of, supposed, thing
 from memory_plane.ask.sentences import Sentence
 from memory_plane.ask.verbs import ARTICLES, BE
 from memory_plane.types import Thought
+
+_HAPPENING = frozenset().union(*map(text.bases, ("start", "begin", "open", "happen", "fall", "take", "place")))
 
 
 def being(
@@ -34,6 +36,20 @@ def place(named: Sequence[str], sentence: Sentence, previous: Sentence | None, t
         found = sentence.after(end + 1) if sentence.low(end) in PLACES and end not in sentence.breaks else None
         said = None if found is None else thing(sentence, found, thought)
         if said is not None and not sentence.words[found[0] if found else 0].low[:1].isdecimal():
+            yield Told(said, thought)
+
+
+def dated(be: str, named: Sequence[str], sentence: Sentence, thought: Thought) -> Iterator[Told]:
+    """Yield when a thing is: "Mum's birthday is on 9 December", "the fair starts on Friday"."""
+    past = be in ("was", "were")
+    for at in range(len(sentence.words)):
+        end = sentence.holds(at, named)
+        if end is None or not sentence.is_sure(at, end + 2, ahead=True) or supposed(sentence, at):
+            continue
+        while sentence.low(end) == "will" or sentence.low(end) in BE or text.bases(sentence.low(end)) & _HAPPENING:
+            end += 1
+        said = day_in(sentence, thought, ahead=not past, places=range(end, end + 1))
+        if said is not None:
             yield Told(said, thought)
 
 

@@ -70,13 +70,34 @@ def _clause(shape: Shape, sentence: Sentence, verb: int, previous: Sentence | No
     if end is None or (not shape.rest and not shape.subject and not _alone(sentence, end)):
         return None
     subject = _own_subject(sentence, begin)
+    own = begin == 0 and subject is None and (text.is_past(sentence.low(verb)) or text.advises(sentence.low(verb)))
+    if own or (subject is not None and _is_writer(sentence, subject, shape, thought)):
+        return _writers(shape, sentence, verb, end, thought)
     if subject is None or (shape.subject and not _names(sentence, subject, shape.subject, previous)):
         return None
     if shape.gap == "none" and sentence.is_denied(begin, end):
         return Told(NO, thought)
-    if not (sentence.is_sure(subject[0], verb) and sentence.is_sure(verb + 1, end)) or supposed(sentence, subject[0]):
+    sure = sentence.is_sure(subject[0], verb, ahead=shape.ahead) and sentence.is_sure(verb + 1, end)
+    if not sure or supposed(sentence, subject[0]):
         return None
     said = _gap(shape, sentence, verb, subject, end, previous, thought)
+    return None if said is None or not _has_noun(said, shape.noun) else Told(said, thought)
+
+
+def _is_writer(sentence: Sentence, subject: tuple[int, int], shape: Shape, thought: Thought) -> bool:
+    """Whether a subject is the "I" of the agent that is asked about."""
+    agents = thought.origin == "agent" and shape.subject == tuple(word.low for word in words(thought.agent))
+    return agents and sentence.lows[slice(*subject)] == ["i"]
+
+
+def _writers(shape: Shape, sentence: Sentence, verb: int, end: int, thought: Thought) -> Told | None:
+    """Answer by what a note tells of its writer: "Fixed the login"."""
+    names = {("i",), ("we",)} if thought.origin == "user" else {tuple(word.low for word in words(thought.agent))}
+    if thought.origin == "external" or (shape.subject and shape.subject not in names):
+        return None
+    if sentence.low(verb + 1) == "by" or not sentence.is_sure(0, end) or supposed(sentence, verb):
+        return None
+    said = _gap(shape, sentence, verb, (verb, verb), end, None, thought)
     return None if said is None or not _has_noun(said, shape.noun) else Told(said, thought)
 
 
@@ -160,6 +181,8 @@ def _gap(
     match shape.gap:
         case "none":
             return YES
+        case "subject" if subject[0] == subject[1]:
+            return "you" if thought.origin == "user" else thought.agent
         case "subject":
             return subject_of(sentence, subject, previous, thought)
         case "object" | "place" if shape.gap == "object" or last in PREPOSITIONS:
@@ -181,7 +204,7 @@ def _gap(
                 if sentence.low(at) in PLACES and (found := sentence.after(at + 1)) is not None:
                     return thing(sentence, found, thought)
         case "time":
-            return _time(sentence, thought, ahead=not shape.past)
+            return day_in(sentence, thought, ahead=not shape.past)
     return None
 
 
@@ -195,6 +218,8 @@ def _object(sentence: Sentence, at: int, thought: Thought) -> str | None:
     """Return what an object says that begins at a word: a thing, or what is to be done."""
     if sentence.low(at) == "to" and at + 1 < len(sentence.words):
         return sentence.said(at + 1, clause_end(sentence, at + 1))
+    if sentence.low(at).endswith("ing") and text.is_verb(sentence, at):
+        return sentence.said(at, clause_end(sentence, at))
     found = sentence.after(at)
     return None if found is None else thing(sentence, found, thought)
 
@@ -280,10 +305,10 @@ def _has_noun(said: str, noun: Sequence[str]) -> bool:
     return all(text.bases(word) & lows for word in noun)
 
 
-def _time(sentence: Sentence, thought: Thought, *, ahead: bool) -> str | None:
-    """Return the first day that a sentence names, counted from when it was written."""
-    clock = Clock(thought.created_at, ahead=ahead)
-    for at in range(len(sentence.words)):
+def day_in(sentence: Sentence, thought: Thought, *, ahead: bool, places: range | None = None) -> str | None:
+    """Return the first day that a sentence names, at one of some places, counted from when it was written."""
+    clock = Clock(thought.created_at, ahead=ahead, coming=ahead)
+    for at in range(len(sentence.words)) if places is None else places:
         read = clock.period(sentence.lows, at)
         if read is not None and read[0].kind == "during":
             return read[0].start.date().isoformat()

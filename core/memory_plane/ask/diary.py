@@ -245,6 +245,8 @@ def doings(diary: Diary, asked: Doings, subject: list[int] | None, about: list[i
     if about is not None:
         naming = {one.id for one in _naming(diary, about)}
         found = [one for one in found if one.id in naming]
+    if not found and asked.kinds == ("decision",) and getattr(asked.subject, "text", "") == "me":
+        return doings(diary, replace(asked, subject=None), None, about)  # what agents noted, each named
     lines = [_thought_line(diary, thought) for thought in found[:LINES]]
     return answer("\n".join(lines), map(_thought_finding, found[:LINES])) if lines else None
 

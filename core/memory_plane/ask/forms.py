@@ -244,4 +244,6 @@ def fact_of(phrases: Phrases) -> FactOf | None:
         for at in range(begin + 1, last - 1)
         if lows[at] in ("of", "for", "at", "in") and at - begin <= _KEY
     ]
+    # "Femi" is Femi Adeyemi where one alone is called so.
+    options += [(nodes[0].name, key) for subject, key in options if len(nodes := phrases.called(subject)) == 1]
     return FactOf(tuple(options)) if options else None

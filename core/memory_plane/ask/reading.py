@@ -16,7 +16,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from memory_plane.ask import sentences as text
-from memory_plane.ask.being import being, place
+from memory_plane.ask.being import being, dated, place
 from memory_plane.ask.clauses import NO, Told, in_sentence
 from memory_plane.ask.sentences import PREPOSITIONS, PRONOUNS, WRITERS, Sentence
 from memory_plane.ask.shapes import Shape, shapes
@@ -98,6 +98,8 @@ class Reader:
             who = asking[0] == "who"
             told = (told for one in unread for told in being(asking[1], named, *one, who=who))
             return [one for one in told if _says(one.text, who=who)]
+        if asking[0] == "when" and asking[1:] and asking[1] in BE:
+            return [told for one in unread for told in dated(asking[1], named, one.sentence, one.thought)]
         if asking in (("where", "is"), ("where", "are"), ("where", "'s")):
             return [told for one in unread for told in place(named, *one)]
         return []

@@ -70,11 +70,19 @@ class Sentence:
         start = self.words[begin].start
         return self.text[start - (self.text[start - 1 : start] in tuple(_MONEY)) : self.words[end - 1].end]
 
-    def is_sure(self, begin: int, end: int) -> bool:
-        """Whether the words from one to another say what is so or was."""
+    def is_sure(self, begin: int, end: int, *, ahead: bool = False) -> bool:
+        """Whether the words from one to another say what is so or was, or, `ahead`, what will be."""
         said = range(max(begin, 0), end)
         meant = any(self.low(at) in _WORDS["meant"] and self.low(at + 1) == "to" for at in said)
-        return not self.asks and not meant and not any(self.low(at) in _WORDS["unsure"] for at in said)
+        return (
+            not self.asks
+            and not meant
+            and not any(
+                self.low(at) in _WORDS["unsure"] - ({"will"} if ahead else set())
+                and not (self.low(at) == "would" and advises(self.low(at + 1)))
+                for at in said
+            )
+        )
 
     def is_denied(self, begin: int, end: int) -> bool:
         """Whether the words from one to another say that something is not so."""
@@ -85,6 +93,8 @@ class Sentence:
         for low in lows:
             while at < len(self.words) and self.low(at) in ARTICLES and self.low(at) != low:
                 at += 1
+            if self.low(at) != low:  # "Femi" is Femi Adeyemi
+                at = next((name.end for name in self.names if name.begin < at < name.end and name.type == "Person"), at)
             if self.low(at) != low:
                 return None
             at += 1
@@ -191,16 +201,23 @@ def sentences(text: str, mentions: Collection[Mention] = ()) -> Iterator[Sentenc
             breaks = frozenset(
                 at for at in range(1, len(found)) if _BREAK.search(part[found[at - 1].end : found[at].start])
             )
-            yield Sentence(part, start, tuple(found), breaks, tuple(_named(found, start, mentions)))
+            yield Sentence(part, start, tuple(found), breaks, tuple(sorted(_named(found, mentions))))
         start = end
 
 
-def _named(found: Sequence[Word], start: int, mentions: Collection[Mention]) -> Iterator[Name]:
-    """Yield which words are those of a name."""
-    for one in mentions:
-        said = [at for at, word in enumerate(found) if one.start <= start + word.start and start + word.end <= one.end]
-        if said:
-            yield Name(said[0], said[-1] + 1, one.type)
+def _named(found: Sequence[Word], mentions: Collection[Mention]) -> Iterator[Name]:
+    """Yield which words are those of a name, wherever it stands: plugins tell of one place."""
+    lows = [word.low for word in found]
+    called = {(one.type, tuple(word.low for word in words(one.text))) for one in mentions}
+    names = [
+        Name(at, at + len(name), type)
+        for type, name in called
+        for at in range(len(lows) - len(name) + 1)
+        if name and tuple(lows[at : at + len(name)]) == name
+    ]
+    for one in names:
+        if not any(other.begin <= one.begin and one.end <= other.end and other[:2] != one[:2] for other in names):
+            yield one
 
 
 # --- verbs -----------------------------------------------------------------------------------------------------------
@@ -261,10 +278,15 @@ def says_verb(sentence: Sentence, at: int, verb: str, *, past: bool, passive: bo
         return False
     told = is_past(low)
     if past:
-        return told is not False or bool({"was", "were", "had", "did"} & set(chain))
+        return told is not False or advises(low) or bool({"was", "were", "had", "did"} & set(chain))
     if ing or low.endswith("ing"):
         return bool({"is", "are", "am", "'s"} & set(chain)) or not chain
     return (passive and not {"was", "were"} & set(chain)) or not told or bool(HAVE & set(chain))
+
+
+def advises(low: str) -> bool:
+    """Whether a verb does what it says, so that "I recommend" tells what somebody recommended."""
+    return low in _WORDS["advising"]
 
 
 def is_verb(sentence: Sentence, at: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from memory_plane.ask import sentences as text
@@ -19,7 +19,7 @@ Gap = Literal["subject", "object", "number", "place", "time", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A question as a clause: who does, the verb, what follows it, and which of these is asked for."""
+    """A question as a clause: who does, the verb, what follows it, which of these is asked for, and is it to come."""
 
     gap: Gap
     subject: tuple[str, ...]
@@ -28,6 +28,7 @@ class Shape:
     past: bool
     passive: bool = False
     noun: tuple[str, ...] = ()
+    ahead: bool = False
 
 
 def shapes(lows: Sequence[str]) -> Iterator[Shape]:
@@ -41,6 +42,9 @@ def shapes(lows: Sequence[str]) -> Iterator[Shape]:
     elif tuple(lows[:2]) in (("how", "much"), ("how", "many")):
         for end in range(2, 6):
             yield from _inverted(lows, end, "number", tuple(lows[2:end]))
+    elif tuple(lows[:2]) in (("when", "will"), ("where", "will")):
+        now = [first, "is" if "be" in lows else "does", *(low for low in lows[2:] if low != "be")]
+        yield from (replace(shape, ahead=True) for shape in shapes(now))
     elif first in ("where", "when"):
         yield from _inverted(lows, 1, "place" if first == "where" else "time", ())
     elif first in AUXILIARIES:

@@ -44,11 +44,15 @@ class Period(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Now, and the zone whose days count (None = this machine's); `ahead` = a weekday is the next one, not the last."""
+    """Now, and the zone whose days count (None = this machine's); `ahead` = a weekday is the next one, not the last.
+
+    `coming` = so is a day of a month.
+    """
 
     now: datetime
     zone: tzinfo | None = None
     ahead: bool = False
+    coming: bool = False
 
     def period(self, lows: Sequence[str], at: int) -> tuple[Period, int] | None:
         """Return the time that the words from `at` on tell, and the word after it."""
@@ -120,6 +124,8 @@ class Clock:
         first, last = _in_month(year or today.year, month, number)
         if not year and first > today and not self.ahead:
             first, last = _in_month(today.year - 1, month, number)
+        if not year and last < today and self.coming:
+            first, last = _in_month(today.year + 1, month, number)
         return first, last, place
 
 
