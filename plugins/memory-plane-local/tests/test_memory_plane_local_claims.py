@@ -207,3 +207,21 @@ def test_agent_works_on_the_project_that_it_files_its_work_under(kind: str, orig
     )
     found = {(claim.subject.text, claim.relation, claim.object.text) for claim in extract(memory).claims}
     assert (("muse", "WORKING_ON", "herrington.ai") in found) is works
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Had Alice joined Acme, Falcon would use Rust.",
+        "As soon as Alice joins Acme, Bob will lead Falcon.",
+        "~~Alice works at Acme.~~",
+        "- [ ] Alice joins Acme",
+        "Alice had worked at Acme.",
+    ],
+)
+def test_what_is_not_so_yet_struck_out_or_over_is_not_current(text: str) -> None:
+    assert said(text) & {"Alice WORKS_AT Acme", "Bob LEADS Falcon", "Falcon USES Rust"} == set()
+
+
+def test_event_that_had_happened_still_holds() -> None:
+    assert said("Alice had joined Acme in 2020.") == {"Alice WORKS_AT Acme"}

@@ -79,6 +79,8 @@ def _guarded(tokens: Sequence[Token], scope: str, named: Collection[int]) -> lis
 def clause_flags(tokens: Sequence[Token], named: Collection[int] = ()) -> int:
     """The bits that hold for a whole sentence: opened by a question word; conditional, invented or denied somewhere."""
     flags = QUESTION if tokens and _asks(tokens) else 0
+    if tokens and tokens[0].low in cues("supposing") and 1 in named:
+        flags |= HYPOTHETICAL  # "Had Alice joined Acme, …"
     for bits in _guarded(tokens, "clause", named):
         flags |= bits
     return flags
@@ -257,7 +259,7 @@ class _Group:
             self.passive = True
         if self.word in effects("ing") and self.lemma not in _HELPERS:
             self.flags = self.flags & ~PAST_TENSE | effects("ing")[self.word]
-        if self.lemma == "have":
+        if self.lemma == "have" and self.word != "had":
             self.flags &= ~PAST_TENSE
 
     def _is_be(self, at: int) -> bool:
