@@ -63,6 +63,7 @@ def test_single_name_of_a_person_never_joins_by_itself() -> None:
         ("Met Gus Ferrer at the fair; Ferrer knows Rust.", "Ferrer", True),
         ("Priyanka knows Rust. Priyanka Rao works at Acme.", "Priyanka", False),
         ("Sam Okoro met Sam in Leeds.", "Sam", False),
+        ("Sam Okoro: Sam is late.", "Sam", False),
         ("Sam Okoro called. His brother Sam called too.", "Sam", False),
         ("Sam Okoro called. Sam from Leeds called too.", "Sam", False),
         ("Sam Okoro and Sam Pettersen work at Acme. Sam knows Rust.", "Sam", False),

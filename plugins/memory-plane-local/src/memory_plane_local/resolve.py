@@ -27,7 +27,7 @@ from memory_plane.vocabulary.meanings import former
 from memory_plane_local.tables import words
 
 _OF = re.compile(r"\s+(?:from|of|at)\s+(?:the\s+)?")
-_SENTENCE = re.compile(r"[.!?;:]\s|[\n。！？]")
+_SENTENCE = re.compile(r"[.!?;]\s|[\n。！？]")
 _SOMEBODY_ELSE = re.compile(
     r"\b(?:another|other|different|second|(?:my|our|your|his|her|their|\w+['’]s)\s+\w+)\s+$", re.I
 )
