@@ -80,6 +80,27 @@ def test_a_name_of_several_is_refused_with_their_slugs(run: Run) -> None:
     assert "nothing is called 'Nobody'" in run("correct", "distinct", "Nobody", "José").output
 
 
+def test_a_name_means_who_has_that_very_name_before_who_is_called_so_too(run: Run) -> None:
+    assert run("correct", "alias", "add", "José", "Jose").exit_code == 0
+    assert run("correct", "merge", "jose", "José").output.startswith("stored ")
+
+
+def test_a_name_that_a_node_has_not_is_not_taken_from_it(run: Run) -> None:
+    refused = run("correct", "alias", "remove", "José", "Pettersen")
+    assert (refused.exit_code, "the node is not called 'Pettersen'" in refused.output) == (1, True)
+    assert "the node is not called" in run("correct", "alias", "remove", "José", "Pettersen", "--dry-run").output
+
+
+def test_a_dry_run_says_which_pair_would_need_no_review(run: Run) -> None:
+    tried = run("correct", "distinct", "Jose", "José", "--dry-run")
+    assert [line[0] for line in tried.output.splitlines()] == ["-", "+"]
+    assert "may be one, for review" in tried.output
+    assert "are two" in tried.output
+    made = run("correct", "distinct", "Jose", "José").output.split()[1]
+    taken_back = run("correct", "retract", made, "--dry-run").output.splitlines()
+    assert sorted(line[1:] for line in taken_back) == sorted(line[1:] for line in tried.output.splitlines())
+
+
 def test_pairs_are_listed_until_they_are_judged(run: Run) -> None:
     pairs = json.loads(run("correct", "review", "--json").output)
     assert {frozenset((pair["one"]["name"], pair["other"]["name"])) for pair in pairs} == {
@@ -134,3 +155,7 @@ def test_agents_correct_in_the_same_words(open_plane: Callable[..., Plane]) -> N
     assert new["state"] == "stored"
     assert call("memory_correct", action="merge", target="Jose", to="José").startswith("target: 'Jose' may be ")
     assert call("memory_correct", action="merge", target="José").startswith("to: missing")
+    assert call("memory_correct", action="alias", target="José", to="Jose")["state"] == "stored"
+    assert call("memory_correct", action="alias", target="node:person:jose-2", to="José")["state"] == "stored"
+    assert call("memory_correct", action="alias", target="José", to="Joe")["state"] == "stored"
+    assert [node.name for node in plane.nodes("Joe")] == ["José"]

@@ -62,6 +62,9 @@ STATE = (
 )
 
 
+PAIR = re.compile(r" and .* (?:are two|may be one, for review)$")
+
+
 class CapitalsPlugin(Plugin):
     """Takes capitals for persons, known by their very name by every other sentence, and doubts all else."""
 
@@ -221,6 +224,7 @@ def test_a_dry_run_tells_exactly_what_then_happens(
         if asked is None:
             continue
         told, before = plane.preview(*asked), world(plane)
+        reviewed = plane.reviews(limit=200)
         assert world(plane) == before
         receipt = write(plane, *asked)
         assert (receipt.state == "refused") == bool(told.refusal), (receipt, told)
@@ -228,8 +232,14 @@ def test_a_dry_run_tells_exactly_what_then_happens(
             after = world(plane)
             ids = re.findall(r"[0-9a-f]{8}-[0-9a-f-]{27}", "\n".join(before))
             gone, new = Counter(before) - Counter(after), Counter(after) - Counter(before)
-            assert anonymous(told.gone, ids) == anonymous(list(gone.elements()), ids), asked
-            assert anonymous(told.new, ids) == anonymous(list(new.elements()), ids), asked
+            now_gone, now_new = ([line for line in lines if not PAIR.search(line)] for lines in (told.gone, told.new))
+            assert anonymous(now_gone, ids) == anonymous(list(gone.elements()), ids), asked
+            assert anonymous(now_new, ids) == anonymous(list(new.elements()), ids), asked
+            if asked[0] == "distinct":
+                judged = {(one.one.id, one.other.id) for one in reviewed} - {
+                    (one.one.id, one.other.id) for one in plane.reviews(limit=200)
+                }
+                assert len([line for line in told.gone if line.endswith("for review")]) == len(judged)
 
 
 def shuffled(data: st.DataObject, export: Sequence[str]) -> list[str]:

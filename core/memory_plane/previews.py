@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import combinations
 
 from sqlalchemy import Connection
 
 from memory_plane.database import Database
-from memory_plane.operations import NODE_OPS, memory_of
-from memory_plane.recall import entities, graph, state
+from memory_plane.operations import NODE_OPS, giving_way, memory_of
+from memory_plane.recall import entities, graph, reviews, state
 from memory_plane.reports import Preview
 from memory_plane.store import corrections, derivations, identities, log, operations, verdicts
 from memory_plane.types import Edge, Node, Operation
@@ -79,7 +80,11 @@ def _lines(
     connection: Connection, operation: Operation, ids: Sequence[str], others: Iterable[str], now: datetime
 ) -> Iterator[str]:
     """Yield what there is to say of these nodes, and how `others` are called."""
-    yield from _memory(connection, operation)
+    target = log.target_of(operation)
+    gave_way = log.get(connection, giving_way(target)) if target is not None else None
+    for one in (operation, *([gave_way[1]] if gave_way is not None else [])):
+        yield from _memory(connection, one)
+    yield from _apart(connection, operation)
     keys = [key for id in ids for key in graph.find(connection, id)]
     named = [key for id in others for key in graph.find(connection, id)]
     for key, node in graph.nodes(connection, dict.fromkeys([*keys, *named])).items():
@@ -103,6 +108,23 @@ def _memory(connection: Connection, operation: Operation) -> Iterator[str]:
             connection, subject=body["subject"], key=body["key"], as_of=None, history=False, limit=1
         ):
             yield f"{fact.subject} {fact.key} is {fact.value}"
+
+
+def _apart(connection: Connection, operation: Operation) -> Iterator[str]:
+    """Yield which of the nodes that are said not to be one, or no longer, may be one and which are none."""
+    target = log.target_of(operation)
+    found = log.get(connection, target) if target is not None else None
+    word = operation if found is None else found[1]
+    if word.op != "distinct":
+        return
+    ids = {identities.representative(connection, id) for id in word.body["nodes"]}
+    called = {node.id: node.name for id in ids for node in graph.nodes(connection, graph.find(connection, id)).values()}
+    foes = identities.Foes(connection)
+    for one, other in combinations(sorted(called), 2):
+        if foes.are_distinct(one, other):
+            yield f"{called[one]} {one} and {called[other]} {other} are two"
+    for one, other in reviews.asked(connection, called):
+        yield f"{called[one]} {one} and {called[other]} {other} may be one, for review"
 
 
 def _node(node: Node, mentions: int) -> str:

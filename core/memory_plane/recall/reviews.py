@@ -47,6 +47,16 @@ def reviews(connection: Connection, now: datetime, limit: int) -> tuple[Review, 
     )
 
 
+def asked(connection: Connection, ids: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the pairs of these nodes of which it is asked whether they are one."""
+    members = [
+        member for id in ids for member in identities.members(connection, identities.representative(connection, id))
+    ]
+    doubted = _doubts.c.one.in_(members), _doubts.c.other.in_(members)
+    rows = connection.execute(select(_doubts.c.one, _doubts.c.other).where(*doubted).distinct()).all()
+    return sorted(_pairs(connection, ((one, other, 1.0, "") for one, other in rows)))
+
+
 def _nodes(connection: Connection, pair: tuple[str, str]) -> list[tuple[int, Node]]:
     """Return the nodes of a pair with their rows, in its order; fewer where one is gone."""
     return [found for id in pair for found in graph.nodes(connection, graph.find(connection, id)).items()]

@@ -75,6 +75,9 @@ _take_words = Prepared(
 _this = and_(
     _aliases.c.name == bindparam("alias"), _aliases.c.node == bindparam("key"), _aliases.c.part == bindparam("of")
 )
+_has_name = Prepared(
+    select(_aliases.c.name).where(_aliases.c.name == bindparam("alias"), _aliases.c.node == bindparam("key")).limit(1)
+)
 _less = Prepared(update(_aliases).where(_this).values(uses=_aliases.c.uses - 1))
 _none = Prepared(delete(_aliases).where(_this, _aliases.c.uses <= 0))
 _TRUST: dict[Origin, int] = {origin: rank for rank, origin in enumerate(ORIGINS)}
@@ -273,6 +276,12 @@ def key_of(connection: Connection, id: str) -> int | None:
 def names(connection: Connection, memory: str, node: str) -> bool:
     """Whether a memory names a node."""
     return _named_by.first(connection, memory=memory, id=node) is not None
+
+
+def is_called(connection: Connection, node: str, name: str) -> bool:
+    """Whether a node is found by a name, which may be a part of its own."""
+    key = key_of(connection, node)
+    return _has_name.first(connection, alias=folded(name), key=key) is not None
 
 
 def _uncount(connection: Connection, node: int, names: Iterable[tuple[str, bool]]) -> None:

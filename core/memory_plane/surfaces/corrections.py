@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from memory_plane.errors import Refused
 from memory_plane.operations import FORGET
+from memory_plane.store.names import folded
 from memory_plane.surfaces import entries
 from memory_plane.surfaces.fit import ROOM, level, shorten, size
 from memory_plane.surfaces.spec import Arguments, moment
@@ -14,7 +16,7 @@ from memory_plane.surfaces.spec import Arguments, moment
 if TYPE_CHECKING:
     from memory_plane.client import Client
     from memory_plane.plane import Plane
-    from memory_plane.types import Receipt
+    from memory_plane.types import Node, Receipt
 
 CORRECTIONS = {
     "assign": "to",
@@ -122,7 +124,7 @@ def _tried(plane: Plane | Client, op: str, body: dict[str, Any], detail: str = "
 def _node(plane: Plane | Client, field: str, name: str) -> str:
     """Return the id of the one node that a name, slug or id means."""
     found = plane.nodes(name)
-    whole = [node for node in found if name.casefold() in (node.name.casefold(), *node.aliases)] or found
+    whole = named(found, name)
     if len(whole) == 1:
         return whole[0].id
     if not found:
@@ -130,6 +132,16 @@ def _node(plane: Plane | Client, field: str, name: str) -> str:
     slugs = ", ".join(node.slug for node in whole[:8])
     raise Refused(
         f"{field}: {shorten(name, 80)!r} may be {len(whole)} nodes; give the slug of one: {shorten(slugs, 400)}"
+    )
+
+
+def named(nodes: Sequence[Node], name: str) -> Sequence[Node]:
+    """Return the nodes of this very name, else those that are called so too, else all: it is a part of their names."""
+    word = folded(name)
+    return (
+        [node for node in nodes if folded(node.name) == word]
+        or [node for node in nodes if word in node.aliases]
+        or nodes
     )
 
 

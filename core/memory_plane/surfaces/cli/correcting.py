@@ -198,10 +198,11 @@ def _show(preview: Preview, as_json: bool) -> None:
 
 def _node(client: Client, name: str) -> str:
     """Return the id of the one node that a name, slug or id means."""
-    found = client.nodes(name)
-    whole = [node for node in found if name.casefold() in (node.name.casefold(), *node.aliases)]
-    if len(whole or found) == 1:
-        return (whole or found)[0].id
+    from memory_plane.surfaces.corrections import named  # what other commands do without
+
+    found = named(client.nodes(name), name)
+    if len(found) == 1:
+        return found[0].id
     if not found:
         raise click.ClickException(f"nothing is called {name!r}; give {_NODE}")
     choices = ", ".join(one_line(_called(node)) for node in found)
