@@ -67,6 +67,12 @@ def test_hit_far_from_the_best_needs_a_word_or_a_link_to_one_that_is_not(make_pl
     assert found(plane, "database") == ["We decided to use PostgreSQL."]
 
 
+def test_node_that_the_question_names_is_found_where_nothing_else_is(plane: Plane) -> None:
+    plane.post("Priya moved to Lisbon", agent="muse")
+    plane.alias(plane.nodes("Priya")[0].id, "Zed", agent="user")
+    assert found(plane, "Zed") == ["Priya moved to Lisbon"]
+
+
 def test_node_that_many_memories_name_links_nothing(plane: Plane) -> None:
     for number in range(links.RARE):
         plane.post(f"Priya said {number}", agent="muse", project=f"p{number}")

@@ -108,7 +108,7 @@ def _find(
     if not fits or _relevance(fits, ranked, read, question) < weights.floor:
         return _Found([], {}, {})
     least = FAR * max(parts[row].total for row in fits)
-    near_links = {row for row, most in lent.items() if most >= FAR * max(leading.values())}
+    near_links = {row for row, most in lent.items() if most >= FAR * max(leading.values(), default=0.0)}
     fits = {row for row in fits if row in ranked or row in near_links or read[row].speaks or parts[row].total >= least}
     best = sorted(fits, key=lambda row: (-parts[row].total, -row))
     others = [(row, 0.0) for row, _ in by_words if row not in fits]
