@@ -9,9 +9,14 @@ from random import Random
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from memory_plane import Plane
 from memory_plane.ask import ask
+from memory_plane.errors import Refused
+from memory_plane.surfaces.api import create_app
+from memory_plane.surfaces.mcp_tools import CORE, by_name
+from memory_plane.surfaces.spec import check
 from memory_plane.types import Answer
 
 MakePlane = Callable[..., Plane]
@@ -149,3 +154,21 @@ def test_ends_and_resolutions_that_were_told_later_do_not_count(make_plane: Make
     assert not plane.ask("What is grok working on?", as_of=then).known
     assert not plane.ask("Where does Alice work?").known
     assert not plane.ask("What is open for muse?").findings
+
+
+def test_day_is_taken_as_its_end_by_every_surface(make_plane: MakePlane) -> None:
+    plane = make_plane("local", timezone="Pacific/Auckland")
+    plane.post("Alice works at Acme.", agent="notes", created_at=datetime(2026, 11, 25, 10, 59, tzinfo=UTC))
+    plane.post("Bob works at Acme.", agent="notes", created_at=datetime(2026, 11, 25, 11, 1, tzinfo=UTC))
+    app = create_app(plane, token="t" * 43, port=8788)
+    spec = by_name(CORE)["memory_ask"]
+    with TestClient(app, base_url="http://127.0.0.1:8788", headers={"authorization": "Bearer " + "t" * 43}) as hub:
+        for day, expected in (("2026-11-24", "I don't know"), ("2026-11-25", "Alice"), ("2026-11-26", "Alice, Bob")):
+            given = {"question": "Who works at Acme?", "as_of": day}
+            assert plane.ask(**given).text == expected
+            assert hub.get("/api/ask", params=given).json()["text"] == expected
+            assert spec.call(plane, "grok", check(spec, given))["answer"] == expected
+    assert [hit.snippet for hit in plane.recall("Acme", since="2026-11-26").hits] == ["Bob works at Acme."]
+    assert len(plane.graph(about="Acme", as_of="2026-11-25").edges) == 1
+    with pytest.raises(Refused, match="as_of: '2026-02-30' is no day"):
+        plane.ask("Who works at Acme?", as_of="2026-02-30")

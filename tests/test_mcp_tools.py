@@ -282,7 +282,7 @@ def test_a_number_is_taken_as_text_where_text_is_wanted(plane: Plane) -> None:
         ("memory_recall", {"query": "a", "limit": True}, "limit: expected a number"),
         ("memory_recall", {"query": "a", "kind": "gossip"}, "kind: 'gossip' is unknown"),
         ("memory_recall", {"query": "a", "since": "yesterday"}, "since: 'yesterday' is no ISO 8601 time"),
-        ("memory_recall", {"query": "a", "until": "2026-12-01"}, "until: has no time zone"),
+        ("memory_recall", {"query": "a", "until": "2026-12-01T09:00"}, "until: has no time zone"),
         ("memory_recall", {"query": "a", "cursor": "nonsense"}, "cursor: "),
         ("memory_get_graph", {"as_of": "then"}, "as_of: 'then' is no ISO 8601 time"),
         ("memory_get_pulse", {"cursor": "nonsense"}, "cursor: 'nonsense' is not a next_cursor"),

@@ -40,7 +40,7 @@ from memory_plane.reports import Loss, Stats, Status
 from memory_plane.settings import Settings
 from memory_plane.types import Answer, Fact, Memory, OpenItem, Operation, Pulse, Recall, Receipt, Thought, View
 from memory_plane.views import write_views
-from memory_plane.writes import Moment, Writes, moment
+from memory_plane.writes import Moment, Writes, asked
 
 if TYPE_CHECKING:
     from memory_plane.failures import Failure
@@ -360,7 +360,7 @@ class Client(Writes, GraphReads, Judgements):
                 raise
             self.trouble = str(error)
             for time in {"since", "until", "as_of", "known_at"} & arguments.keys():
-                arguments[time] = moment(time, arguments[time])
+                arguments[time] = asked(time, arguments[time], self.settings.timezone)
             return read(replica, **arguments)
 
     def _replica(self) -> Replica:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from memory_plane.errors import Refused
 from memory_plane.types import Community, Contradiction, Found, Graph, Node, Trail
-from memory_plane.writes import Moment, moment
+from memory_plane.writes import Moment, asked
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -127,7 +127,7 @@ def graph(
     _check("hops", hops, MOST_HOPS)
     if not 0 <= min_attention <= 1:
         raise Refused(f"min_attention: {min_attention:g} is not within 0 to 1")
-    least, then = _least(settings, given), _then(given)
+    least, then = _least(settings, given), _then(settings, given)
     if about is not None:
         keys = graph.find(connection, about)
         return graph.around(connection, keys, then.at, limit, known=then.known, hops=hops, least=least)
@@ -153,7 +153,7 @@ def path(
     hops = settings.max_hops if max_hops is None else max_hops
     _check("max_hops", hops, MOST_HOPS)
     sources, targets = _found(connection, "source", source), _found(connection, "target", target)
-    return paths.trail(connection, sources, targets, _then(given), hops, _least(settings, given))
+    return paths.trail(connection, sources, targets, _then(settings, given), hops, _least(settings, given))
 
 
 def search(
@@ -180,7 +180,7 @@ def communities(connection: Connection, settings: Settings, *, limit: int = 20, 
 
     _check("limit", limit, MOST)
     least = _least(settings, given)
-    return communities.communities(connection, _then(given), least=least, limit=limit, smallest=SMALLEST)
+    return communities.communities(connection, _then(settings, given), least=least, limit=limit, smallest=SMALLEST)
 
 
 def contradictions(connection: Connection, settings: Settings, *, limit: int = 20) -> list[Contradiction]:
@@ -217,7 +217,7 @@ def visualize(
 
     if format not in FORMATS:
         raise Refused(f"format: {format!r} is unknown; give {', '.join(FORMATS)}")
-    least, then = _least(settings, given), _then(given)
+    least, then = _least(settings, given), _then(settings, given)
     if about is None:
         return FORMATS[format](whole.nodes(connection, then), whole.edges(connection, then, least))
     _found(connection, "about", about)
@@ -250,10 +250,10 @@ def _found(connection: Connection, name: str, value: str) -> list[int]:
     return found
 
 
-def _then(given: Mapping[str, Any]) -> Any:
+def _then(settings: Settings, given: Mapping[str, Any]) -> Any:
     from memory_plane.recall.holding import Then
 
-    at, known = (moment(name, given.get(name)) for name in ("as_of", "known_at"))
+    at, known = (asked(name, given.get(name), settings.timezone) for name in ("as_of", "known_at"))
     return Then.of(at or known or datetime.now(UTC), known)
 
 

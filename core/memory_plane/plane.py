@@ -43,7 +43,7 @@ from memory_plane.types import (
     Receipt,
     Thought,
 )
-from memory_plane.writes import Moment, Progress, Writes, moment
+from memory_plane.writes import Moment, Progress, Writes, asked
 
 if TYPE_CHECKING:
     from memory_plane.inquiry import Inquiry
@@ -63,7 +63,8 @@ class Plane(Writes, GraphReads, Judgements):
     """Reads and writes one memory; close it, or use it as a context manager.
 
     Every write returns a `Receipt` and raises nothing: `refused` says why. Reads raise `StoreError` when the database
-    cannot be read. Times are aware datetimes or ISO 8601 text with a zone. Methods may be called from several threads.
+    cannot be read. Times are aware datetimes or ISO 8601 text with a zone, those
+    of reads also days in the zone of the settings. Methods may be called from several threads.
     """
 
     def __init__(
@@ -302,8 +303,8 @@ class Plane(Writes, GraphReads, Judgements):
             kind=kind,
             project=project,
             person=person,
-            since=moment("since", since),
-            until=moment("until", until),
+            since=asked("since", since, self.settings.timezone),
+            until=asked("until", until, self.settings.timezone),
         )
         vector = self.plugins.embed([query]) if self.settings.recall.meaning and query.strip() else None
         expansion = self.plugins.expand(search.asked(query)) if self.settings.recall.beside else None
@@ -329,7 +330,8 @@ class Plane(Writes, GraphReads, Judgements):
         """
         from memory_plane.ask import ask
 
-        at, name = moment("as_of", as_of), self.settings.timezone
+        name = self.settings.timezone
+        at = asked("as_of", as_of, name)
         with self.database.reading() as connection:
             zone, least = ZoneInfo(name) if name else None, self.settings.min_confidence
             return ask(connection, question, datetime.now(UTC), zone, at, least=least)
@@ -378,7 +380,8 @@ class Plane(Writes, GraphReads, Judgements):
         `known_at` answers as if nothing had been written after that time.
         """
         _check_limit(limit)
-        times = {"as_of": moment("as_of", as_of), "known": moment("known_at", known_at)}
+        zone = self.settings.timezone
+        times = {"as_of": asked("as_of", as_of, zone), "known": asked("known_at", known_at, zone)}
         with self.database.reading() as connection:
             return list(
                 state.facts(connection, subject=subject, key=key, history=history, corrected=True, limit=limit, **times)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from memory_plane.errors import MemoryPlaneError, Refused
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Moment = datetime | str
 Progress = Callable[[int, int], None]
 """Is told how much of a long call is done, of how much."""
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 PERSON = "user"
 """The agent id under which a person writes."""
 
@@ -360,10 +361,27 @@ def _said_of(id: str, state: Mapping[str, Any]) -> Iterator[tuple[str, dict[str,
 def moment(name: str, at: Moment | None) -> datetime | None:
     """Read a moment that a caller gave as `name`; raise `Refused` for one without a zone, or none at all."""
     if isinstance(at, str):
+        text = at
         try:
-            at = datetime.fromisoformat(at)
+            at = datetime.fromisoformat(text)
         except ValueError:
-            raise Refused(f"{name}: {at!r} is no ISO 8601 time; write it as 2026-10-31T12:00:00Z") from None
+            raise Refused(f"{name}: {text[:60]!r} is no ISO 8601 time; write it as 2026-10-31T12:00:00Z") from None
     if at is not None and at.utcoffset() is None:
         raise Refused(f"{name}: has no time zone; write it as 2026-10-31T12:00:00Z or with an offset")
     return at
+
+
+def asked(name: str, at: Moment | None, timezone: str | None) -> datetime | None:
+    """Read a moment that is asked about, as `moment` does, or a day: its begin for `since`, else its end.
+
+    Only what is asked may be a day: what is written is the same moment on every machine.
+    """
+    if not isinstance(at, str) or not _DAY.fullmatch(at):
+        return moment(name, at)
+    from zoneinfo import ZoneInfo
+
+    try:
+        day = datetime.combine(date.fromisoformat(at), time.min if name == "since" else time.max)
+        return (day.replace(tzinfo=ZoneInfo(timezone)) if timezone else day).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise Refused(f"{name}: {at!r} is no day; write it as 2026-10-31") from None

@@ -11,6 +11,7 @@ from memory_plane.surfaces import entries, mcp_tools
 from memory_plane.surfaces.corrections import author, receipt
 from memory_plane.surfaces.fit import ROOM, page, shorten, size
 from memory_plane.surfaces.spec import Arguments, Spec, moment, number, text
+from memory_plane.writes import asked
 
 if TYPE_CHECKING:
     from memory_plane.client import Client
@@ -46,9 +47,7 @@ def semantic_search(plane: Plane | Client, agent: str | None, given: Arguments) 
 
 def path(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Tell how two entities hang together."""
-    trail = plane.path(
-        given["from"], given["to"], max_hops=given["max_hops"] or None, as_of=moment("as_of", given["as_of"])
-    )
+    trail = plane.path(given["from"], given["to"], max_hops=given["max_hops"] or None, as_of=given["as_of"] or None)
     told = chain(trail.edges, trail.nodes[0].id) if trail.edges else ""
     known = {"found": bool(trail.nodes), "probability": round(trail.probability, 3), "complete": trail.complete}
     links = {"relationships": [entries.edge(edge) for edge in trail.edges]}
@@ -70,7 +69,7 @@ def stats(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[st
 
 def temporal(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Tell what was true of an entity at a time."""
-    at, known = (moment(name, given[name]) for name in ("at", "known_at"))
+    at, known = (asked(name, given[name] or None, plane.settings.timezone) for name in ("at", "known_at"))
     facts = plane.facts(subject=given["entity"], as_of=at, known_at=known, limit=MOST)
     edges = plane.graph(about=given["entity"], as_of=at, known_at=known, limit=MOST).edges
     told = [
@@ -136,7 +135,7 @@ def _told(edge: Edge) -> tuple[str, str, str]:
 
 _LIMIT = number("integer", 20, f"At most {MOST}")
 _CURSOR = text("next_cursor of the page before")
-_TIME = "ISO 8601 with zone"
+_TIME = "ISO 8601 with zone, or a day"
 
 GRAPH: tuple[Spec, ...] = (
     Spec(
@@ -200,7 +199,7 @@ GRAPH: tuple[Spec, ...] = (
             "relation": text("Such as WORKS_AT or role"),
             "new": text("What is true now"),
             "old": text("What is true no longer, to end that relation too"),
-            "valid_from": text(_TIME),
+            "valid_from": text("ISO 8601 with zone"),
         },
         required=("entity", "relation", "new"),
         read_only=False,

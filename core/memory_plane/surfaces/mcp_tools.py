@@ -15,7 +15,7 @@ from memory_plane.surfaces import entries
 from memory_plane.surfaces.corrections import CORRECTIONS, author, correct, whole_id
 from memory_plane.surfaces.corrections import receipt as receipt_of
 from memory_plane.surfaces.fit import ROOM, level, page, shorten, size
-from memory_plane.surfaces.spec import Arguments, Spec, listing, moment, number, object_, text
+from memory_plane.surfaces.spec import Arguments, Spec, listing, number, object_, text
 from memory_plane.types import KINDS, ORIGINS, Found
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def recall(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[s
         return entries.whole(record, given["cursor"])
     limit = max(1, min(given.pop("limit"), MAX_HITS))
     given["agent"] = given["agent"].strip().lower()
-    since, until = (moment(name, given.pop(name)) for name in ("since", "until"))
+    since, until = (given.pop(name) or None for name in ("since", "until"))
     explain, tokens = bool(given.pop("explain")), given.pop("tokens")
     found = plane.recall(
         query, limit=limit, since=since, until=until, explain=explain, tokens=max(tokens, 0) or None, **_given(given)
@@ -136,7 +136,7 @@ def _fitting(hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def ask(plane: Plane | Client, agent: str | None, given: Arguments) -> dict[str, Any]:
     """Answer a question, with the entries that say so."""
-    found = plane.ask(given["question"], as_of=moment("as_of", given["as_of"]))
+    found = plane.ask(given["question"], as_of=given["as_of"] or None)
     head = {"note": entries.NOTE, "answer": shorten(found.text, ROOM // 2), "known": found.known, "evidence": []}
     told = [entries.finding(finding) for finding in found.findings]
     return {**head, "evidence": level(told, ROOM - size(head))}
@@ -149,7 +149,7 @@ def get_graph(plane: Plane | Client, agent: str | None, given: Arguments) -> dic
         agent=given["agent"].strip().lower() or own,
         min_attention=given["min_attention"],
         about=given["about"] or None,
-        as_of=moment("as_of", given["as_of"]),
+        as_of=given["as_of"] or None,
         limit=max(1, min(given["limit"], 200)),
     )
     sections = {
@@ -301,8 +301,8 @@ CORE: tuple[Spec, ...] = (
             "kind": text("Only this kind", enum=[*KINDS, "fact"]),
             "project": text("Only this project"),
             "person": text("Only what names this person"),
-            "since": text("ISO 8601 with zone"),
-            "until": text("ISO 8601 with zone"),
+            "since": text("ISO 8601 with zone, or a day"),
+            "until": text("ISO 8601 with zone, or a day"),
             "limit": number("integer", 8, f"At most {MAX_HITS}"),
             "tokens": number("integer", 0, "Show what was said around hits, for that many"),
             "explain": text("yes = say what made each score", enum=["yes"]),
@@ -318,7 +318,7 @@ CORE: tuple[Spec, ...] = (
         "What did I promise Ann? How is Bob connected to Redis?",
         parameters={
             "question": text("In plain English"),
-            "as_of": text("ISO 8601 with zone: as it was then"),
+            "as_of": text("ISO 8601 with zone, or a day: as it was then"),
         },
         required=("question",),
         output=object_(
@@ -373,7 +373,7 @@ CORE: tuple[Spec, ...] = (
             "agent": text("Only what deserves this agent's attention"),
             "min_attention": number("number", 0.0, "0 to 1; 0.5 = worth a look. Yours, if agent is empty"),
             "about": text("Name, slug or id of a node to start from"),
-            "as_of": text("ISO 8601 with zone: as it was known then"),
+            "as_of": text("ISO 8601 with zone, or a day: as it was known then"),
             "limit": number("integer", 40, "Edges at most"),
             "cursor": _CURSOR,
         },

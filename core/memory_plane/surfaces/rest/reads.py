@@ -33,7 +33,9 @@ Agent = Annotated[str | None, Query(description="an agent's name", examples=["mu
 Limit = Annotated[
     int, Query(description="how many at most", examples=[5], json_schema_extra={"minimum": 1, "maximum": MOST})
 ]
-Time = Annotated[str | None, Query(description="an ISO 8601 time with its zone", examples=["2026-10-31T12:00:00Z"])]
+Time = Annotated[
+    str | None, Query(description="an ISO 8601 time with its zone, or a day", examples=["2026-10-31T12:00:00Z"])
+]
 Words = Annotated[str | None, Query()]
 
 _ID = "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"
