@@ -25,9 +25,10 @@ page is made from those texts (`UPDATE_DOCS=1 pytest tests/test_docs_cli.py`).
   reader of the pipe went away.
 - **Ids.** Where a command takes the id of something, its first six characters or more are enough.
 - **Times.** `2026-11-03`, `"2026-11-03 14:00"`, an ISO 8601 time with its offset, `now`, `today`, `yesterday`,
-  `tomorrow`, or a span such as `30m`, `2h`, `3d`, `1w`: back from now, or ahead for `--due`, `--valid-until` and
-  `snooze`; `2h ago` and `in 3 days` say which. A day counts to its end for `--until`, `--due`, `--valid-until` and
-  `--as-of`. Times are yours: in the machine's zone, or in `timezone` of the settings.
+  `tomorrow`, `eod`, a weekday, `last`, `this` or `next` with a weekday, `week`, `month` or `year`, or a span such as
+  `30m`, `2h`, `3d`, `1w`. A weekday or span is back from now, or ahead for `--due`, `--valid-until` and `snooze`;
+  `2h ago` and `in 3 days` say which. A day, week, month or year counts to its end for `--until`, `--due`,
+  `--valid-until` and `--as-of`. Times are yours: in the machine's zone, or in `timezone` of the settings.
 - **Who writes.** You do, as `user`. Agents name themselves with `--agent` or `MEMORY_PLANE_AGENT`.
 - **Completion.** `memory-plane completion bash >> ~/.bashrc`, also for `zsh` and `fish`.
 - **Log.** Traces of unexpected failures are in `memory-plane.log` in the home; `--verbose` shows log lines on stderr.

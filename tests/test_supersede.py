@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import permutations
 
 import pytest
+from sqlalchemy import select
 
-from memory_plane import Plane
+from memory_plane import Plane, models
+from memory_plane.database import Database
+from memory_plane.operations import giving_way
+from memory_plane.store import log, operations
+from memory_plane.types import Operation
 
 WEDNESDAY = datetime(2026, 11, 25, 9, tzinfo=UTC)
 MONDAY = datetime(2026, 11, 30, 9, tzinfo=UTC)
@@ -85,3 +91,51 @@ def test_history_does_not_show_what_was_held_back_when_it_was_put_right(memory: 
     new = memory.supersede(held, "Oslo", agent="user").id
     memory.release(new, agent="user")
     assert [one.value for one in memory.facts(history=True)] == ["Oslo"]
+
+
+def test_taking_new_words_back_brings_the_old_ones_back(memory: Plane) -> None:
+    first = memory.post("Ann works at Acme", agent="muse").id
+    second = memory.supersede(first, "Ann works at Globex", agent="user").id
+    third = memory.supersede(second, "Ann works at Initech", agent="user").id
+
+    def told() -> tuple[list[str], list[str]]:
+        return [one.text for one in memory.thoughts()], [edge.target.name for edge in memory.graph().edges]
+
+    assert told() == (["Ann works at Initech"], ["Initech"])
+    tried = memory.preview("retract", {"target": third})
+    assert f"thought {second}: Ann works at Globex" in tried.new
+    memory.retract(third, agent="user")
+    assert memory.get(second)["state"]["retracted"] is False  # type: ignore[index]
+    assert told() == (["Ann works at Globex"], ["Globex"])
+    memory.retract(second, agent="user")
+    assert told() == (["Ann works at Acme"], ["Acme"])
+    memory.retract(first, agent="user")
+    assert told() == ([], [])
+
+
+def test_taking_a_new_value_back_brings_the_old_one_back(memory: Plane) -> None:
+    first = memory.fact("Ann", "city", "Rome", agent="muse").id
+    second = memory.supersede(first, "Oslo", agent="user").id
+    memory.retract(second, agent="user")
+    assert [(one.value, one.superseded_at) for one in memory.facts(history=True)] == [("Rome", None)]
+
+
+def test_order_in_which_new_words_and_their_end_come_does_not_matter(
+    engine: Database, operation: Callable[..., Operation]
+) -> None:
+    old, new = operation(text="Tea"), operation(text="Milk")
+    reason = f"superseded by {new.id}"
+    visible = select(models.thoughts.c.seq).where(models.thoughts.c.visible)
+    said = [
+        old,
+        new,
+        operation("retract", target=old.id, reason=reason, id=giving_way(new.id)),
+        operation("retract", target=new.id),
+    ]
+    for order in permutations(said):
+        with pytest.raises(ZeroDivisionError), engine.writing() as connection:
+            for one in order:
+                operations.append(connection, one, one.created_at)
+            shown = [log.at(connection, row).body["text"] for row in connection.scalars(visible)]
+            assert shown == ["Tea"]
+            raise ZeroDivisionError  # undo, for the next order

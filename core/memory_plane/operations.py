@@ -48,6 +48,11 @@ SUPERSEDED_BY = "superseded by "
 """What the reason of a retraction begins with that comes of other words, before the id of those."""
 
 
+def giving_way(id: str) -> str:
+    """Return the id of the retraction of what gave way to the words with this id: these lead to it."""
+    return str(uuid5(NAMESPACE, SUPERSEDED_BY + id))
+
+
 def agent_id(name: str) -> str | None:
     """Return the one spelling of an agent's id, None for what cannot be one."""
     folded = name.strip().lower()

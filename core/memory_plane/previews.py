@@ -11,7 +11,7 @@ from itertools import combinations
 from sqlalchemy import Connection
 
 from memory_plane.database import Database
-from memory_plane.operations import NODE_OPS, memory_of
+from memory_plane.operations import NODE_OPS, giving_way, memory_of
 from memory_plane.recall import entities, graph, reviews, state
 from memory_plane.reports import Preview
 from memory_plane.store import corrections, derivations, identities, log, operations, verdicts
@@ -80,7 +80,10 @@ def _lines(
     connection: Connection, operation: Operation, ids: Sequence[str], others: Iterable[str], now: datetime
 ) -> Iterator[str]:
     """Yield what there is to say of these nodes, and how `others` are called."""
-    yield from _memory(connection, operation)
+    target = log.target_of(operation)
+    gave_way = log.get(connection, giving_way(target)) if target is not None else None
+    for one in (operation, *([gave_way[1]] if gave_way is not None else [])):
+        yield from _memory(connection, one)
     yield from _apart(connection, operation)
     keys = [key for id in ids for key in graph.find(connection, id)]
     named = [key for id in others for key in graph.find(connection, id)]

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from memory_plane.errors import MemoryPlaneError, Refused
-from memory_plane.operations import SUPERSEDED_BY, TEXT_FIELD, make_operation
+from memory_plane.operations import SUPERSEDED_BY, TEXT_FIELD, giving_way, make_operation
 from memory_plane.types import OPEN_KINDS, Operation, Receipt
 
 if TYPE_CHECKING:
@@ -233,9 +233,9 @@ class Writes(ABC):
     ) -> Receipt:
         """Put other words in the place of a thought's, or another value in the place of a fact's; history keeps both.
 
-        The receipt is that of the new memory; the old one is retracted. An item stays open, also one that only a plugin
-        read in the old words, whose it was, for whom and by when, unless the new words say otherwise; and as it was:
-        assigned, put off, pinned, closed.
+        The receipt is that of the new memory; the old one is retracted, until the new one is. An item stays
+        open, also one that only a plugin read in the old words, whose it was, for whom and by when, unless the new
+        words say otherwise; and as it was: assigned, put off, pinned, closed.
         """
         record = self.get(target)
         field = TEXT_FIELD.get(record["op"]) if record is not None else None
@@ -255,7 +255,8 @@ class Writes(ABC):
             return receipt
         for op, said in _said_of(receipt.id, state):
             self.write(op, said, agent=agent, created_at=created_at)
-        back = self.retract(target, agent=agent, reason=f"{SUPERSEDED_BY}{receipt.id}", created_at=created_at)
+        reason, back_id = SUPERSEDED_BY + receipt.id, giving_way(receipt.id)
+        back = self.retract(target, agent=agent, reason=reason, created_at=created_at, id=back_id)
         return receipt if back.state != "refused" else replace(receipt, detail=f"not retracted: {back.detail}")
 
     @abstractmethod

@@ -9,7 +9,20 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Exists, and_, bindparam, exists, func, or_, select, text
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Exists,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    or_,
+    select,
+    text,
+    type_coerce,
+)
 
 from memory_plane import models
 from memory_plane.operations import SUPERSEDED_BY
@@ -313,7 +326,7 @@ def _facts_by(*filters: str, now: bool, corrected: bool) -> Prepared:
         "key": (_facts.c.fact_key == bindparam("key"),),
         "at": (*(or_(end.is_(None), end > at) for end in ends), begun),
     }
-    ended = func.coalesce(_facts.c.superseded_at, _put_right, type_=_facts.c.superseded_at.type)
+    ended = case((_facts.c.visible, _facts.c.superseded_at), else_=type_coerce(_put_right, _facts.c.superseded_at.type))
     columns = [ended.label(one.name) if corrected and one is _facts.c.superseded_at else one for one in _facts.c]
     was_shown = and_(_put_right.is_not(None), ~_log.c.body.contains('"held":true'))
     shown = or_(_facts.c.visible, was_shown) if corrected else _facts.c.visible

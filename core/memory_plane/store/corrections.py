@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from memory_plane.operations import FORGET, FORGOTTEN, NODE_OPS
+from memory_plane.operations import FORGET, FORGOTTEN, NODE_OPS, giving_way
 from memory_plane.store import facts, forgetting, graph, identities, items, log, marks, thoughts, verdicts
 from memory_plane.types import Operation
 
@@ -72,7 +72,23 @@ def _kept_apart(connection: Connection, node: str, into: str) -> str | None:
 def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -> None:
     """Bring the operation that this one is about up to date; one that is not here yet will look back when it comes."""
     target = log.target_of(operation)
-    found = log.get(connection, target) if target is not None else None
+    if target is None:
+        return
+    _bring_up(connection, target)
+    if operation.op != "retract":
+        return
+    for _ in range(marks.LINKS):  # taken back, other words give what stood there before them its place again
+        gave_way = log.get(connection, giving_way(target))
+        before = log.target_of(gave_way[1]) if gave_way is not None else None
+        if before is None:
+            return
+        _bring_up(connection, before)
+        target = before
+
+
+def _bring_up(connection: Connection, target: str) -> None:
+    """Have a memory, or a word on nodes, be as all that was said of it has it."""
+    found = log.get(connection, target)
     if found is None:
         return
     row, about = found

@@ -14,11 +14,14 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, select
 
 from memory_plane import models
+from memory_plane.operations import SUPERSEDED_BY, giving_way
 from memory_plane.prepared import Prepared
 
+LINKS = 10
+"""How many times in turn words that gave way to others are followed."""
 _log = models.operations
 _about = Prepared(
-    select(_log.c.op, _log.c.body, models.effective().label("at"))
+    select(_log.c.id, _log.c.op, _log.c.body, models.effective().label("at"))
     .where(_log.c.target == bindparam("target"))
     .order_by(models.effective(), _log.c.id)
 )
@@ -42,8 +45,30 @@ class Marks:
 
 def read(connection: Connection, target: str, until: datetime | None = None) -> Marks:
     """Fold all that was said of the operation with this id, or what had been said `until` a time."""
-    said = _about.all(connection, target=target)
-    return _fold((row.op, row.body) for row in said if until is None or row.at <= until)
+    said = _said(connection, target, until)
+    return _fold((row.op, row.body) for row in said if not _in_vain(connection, row, until))
+
+
+def _said(connection: Connection, target: str, until: datetime | None) -> list[Any]:
+    return [row for row in _about.all(connection, target=target) if until is None or row.at <= until]
+
+
+def _in_vain(connection: Connection, row: Any, until: datetime | None, links: int = LINKS) -> bool:
+    """Whether it takes a memory back for other words that were taken back themselves, and for no others in turn."""
+    new = _superseding(row)
+    if new is None or not links:
+        return False
+    retractions = [one for one in _said(connection, new, until) if one.op == "retract"]
+    back = [one for one in retractions if not _in_vain(connection, one, until, links - 1)]
+    return bool(back) and all(_superseding(one) is None for one in back)
+
+
+def _superseding(row: Any) -> str | None:
+    """Return the id of the words to which the target of an operation gave way; None for anything else."""
+    if row.op != "retract" or SUPERSEDED_BY not in row.body:
+        return None
+    new: str = (json.loads(row.body).get("reason") or "").removeprefix(SUPERSEDED_BY)
+    return new if row.id == giving_way(new) else None
 
 
 def _fold(said: Iterable[tuple[str, str]]) -> Marks:

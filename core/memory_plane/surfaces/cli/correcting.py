@@ -50,8 +50,8 @@ def _correction(command: Callable[..., None]) -> Callable[..., None]:
 def correct() -> None:
     """Put right what is wrong: entries, who is who, who is called what.
 
-    Every correction can be tried with --dry-run. A merge, split, distinct or alias can be taken back: "correct retract
-    ID" with the id that it printed. After supersede, supersede again with the old words; after forget nothing helps.
+    Every correction can be tried with --dry-run. A supersede, merge, split, distinct or alias can be taken back:
+    "correct retract ID" with the id that it printed. A retract or release cannot, nor a forget.
     """
 
 

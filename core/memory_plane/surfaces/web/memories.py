@@ -57,7 +57,7 @@ def _shown(plane: Plane, record: Mapping[str, Any]) -> dict[str, Any]:
         "rest": {name: value for name, value in body.items() if name not in apart},
         "state": record.get("state"),
         "remarks": remarks,
-        "superseded_by": _superseded_by(remarks),
+        "superseded_by": _superseded_by(remarks) if (record.get("state") or {}).get("retracted") else None,
         "forgotten": op == FORGOTTEN,
         "judges": op in NODE_OPS,
         "open": op == "thought" and body.get("kind") in OPEN_KINDS,
