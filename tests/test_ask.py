@@ -326,4 +326,4 @@ def test_answer_over_mcp_names_the_entries_and_fits(plane: Plane) -> None:
 
 def test_time_without_a_zone_is_refused(plane: Plane) -> None:
     with pytest.raises(Refused, match="as_of: has no time zone"):
-        plane.ask("Who works at Lumina?", as_of="2026-10-01")
+        plane.ask("Who works at Lumina?", as_of="2026-10-01T09:00")
