@@ -264,10 +264,11 @@ def test_recall_takes_any_query(run: Run, query: str) -> None:
     assert run("recall", "--", query).exit_code == 0
 
 
-def test_graph_is_printed_and_given_as_json(answer: Callable[..., Any], ok: Callable[..., str]) -> None:
+def test_graph_is_printed_and_given_as_json(answer: Callable[..., Any], ok: Callable[..., str], run: Run) -> None:
     ok("post", "Alice Moreau leads the website project.")
     assert set(answer("graph")) == {"nodes", "edges", "attention"}
-    ok("graph", "--about", "Alice Moreau")
+    ok("graph")
+    assert_one_line(run("graph", "--about", "Alice Moreau"), 1, "nothing in the graph is called 'Alice Moreau'")
 
 
 @pytest.mark.parametrize("command", ["pulse", "graph", "facts", "items", "status", "stats", "plugins"])
