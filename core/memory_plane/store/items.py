@@ -77,7 +77,9 @@ def exists(connection: Connection, seq: int) -> bool:
 def opened(connection: Connection, seq: int) -> dict[str, Any]:
     """Return the `item` that the memory in this row opened, by its kind, and `owner`, `to`, `due_at`; or None each."""
     found = _opened.first(connection, row=seq)
-    return dict.fromkeys(("item", "owner", "to", "due_at")) if found is None else dict(found._asdict())
+    if found is None:
+        return dict.fromkeys(("item", "owner", "to", "due_at"))
+    return {**found._asdict(), "due_at": found.due_at and found.due_at.isoformat()}
 
 
 def remove_derived(connection: Connection, seq: int, said: Marks) -> None:
