@@ -139,3 +139,11 @@ def test_order_in_which_new_words_and_their_end_come_does_not_matter(
             shown = [log.at(connection, row).body["text"] for row in connection.scalars(visible)]
             assert shown == ["Tea"]
             raise ZeroDivisionError  # undo, for the next order
+
+
+def test_whoever_the_new_words_name_as_the_old_ones_did_stays_one(memory: Plane) -> None:
+    memory.post("Rowena likes Rust.", agent="notes", created_at=WEDNESDAY)
+    written = memory.post("Rowena works at Halcyon.", agent="notes", created_at=WEDNESDAY).id
+    memory.supersede(written, "Rowena works at Hexforge.", agent="user", created_at=MONDAY)
+    assert [node.name for node in memory.nodes("Rowena")] == ["Rowena"]
+    assert memory.ask("Where does Rowena work?").text == "Hexforge"

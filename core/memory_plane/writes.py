@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory_plane.errors import MemoryPlaneError, Refused
 from memory_plane.operations import SUPERSEDED_BY, TEXT_FIELD, giving_way, make_operation
-from memory_plane.types import OPEN_KINDS, Operation, Receipt
+from memory_plane.types import OPEN_KINDS, Found, Operation, Receipt
 
 if TYPE_CHECKING:
     from memory_plane.settings import Settings
@@ -32,6 +32,8 @@ class Writes(ABC):
     """
 
     settings: Settings
+    found: Callable[..., Found]
+    """See `GraphReads.found`."""
 
     @abstractmethod
     def _accept(self, operation: Operation) -> Receipt:
@@ -235,7 +237,7 @@ class Writes(ABC):
 
         The receipt is that of the new memory; the old one is retracted, until the new one is. An item stays
         open, also one that only a plugin read in the old words, whose it was, for whom and by when, unless the new
-        words say otherwise; and as it was: assigned, put off, pinned, closed.
+        words say otherwise; and as it was: assigned, put off, pinned, closed. Who or what both name is one.
         """
         record = self.get(target)
         field = TEXT_FIELD.get(record["op"]) if record is not None else None
@@ -255,9 +257,21 @@ class Writes(ABC):
             return receipt
         for op, said in _said_of(receipt.id, state):
             self.write(op, said, agent=agent, created_at=created_at)
+        for node, meant in self._named_anew(receipt.id, target):
+            self.merge_nodes(node, meant, agent=agent, created_at=created_at)
         reason, back_id = SUPERSEDED_BY + receipt.id, giving_way(receipt.id)
         back = self.retract(target, agent=agent, reason=reason, created_at=created_at, id=back_id)
         return receipt if back.state != "refused" else replace(receipt, detail=f"not retracted: {back.detail}")
+
+    def _named_anew(self, id: str, old: str) -> list[tuple[str, str]]:
+        """Return the nodes of a memory that another one has under the same name, each with the node there."""
+        try:
+            nodes, before = (self.found([one]).nodes for one in (id, old))
+        except MemoryPlaneError:  # no hub can tell: the review list will have them
+            return []
+        meant = {(node.type, node.name.casefold()): node.id for node in before}
+        pairs = ((node.id, meant.get((node.type, node.name.casefold()))) for node in nodes)
+        return [(node, other) for node, other in pairs if other is not None and other != node]
 
     @abstractmethod
     def get(self, id: str) -> dict[str, Any] | None:
