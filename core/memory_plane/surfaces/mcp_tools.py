@@ -318,7 +318,7 @@ CORE: tuple[Spec, ...] = (
         "What did I promise Ann? How is Bob connected to Redis?",
         parameters={
             "question": text("In plain English"),
-            "as_of": text("ISO 8601 with zone, or a day: as it was then"),
+            "as_of": text("ISO 8601 with zone, or a day"),
         },
         required=("question",),
         output=object_(
