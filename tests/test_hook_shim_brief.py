@@ -229,6 +229,13 @@ def test_session_is_given_the_page_and_then_what_is_new_in_it(home: Path) -> Non
     assert given("codex", "SessionStart") == ""
 
 
+def test_entry_whose_reason_alone_has_changed_is_not_given_again(home: Path) -> None:
+    write_brief(home, "codex", f"{PAGE}\n- Eva left · why: interest: people")
+    assert "Eva left" in given("codex", "SessionStart")
+    write_brief(home, "codex", f"{PAGE}\n- Eva left · why: Eva: in its focus")
+    assert given("codex", "UserPromptSubmit") == ""
+
+
 def test_other_session_or_agent_is_given_all_of_it(home: Path) -> None:
     for agent in ("codex", "gemini-cli"):
         write_brief(home, agent, PAGE)

@@ -58,6 +58,7 @@ _STARTS_ANEW = ("compact", "resume", "clear", "fork")
 _READ = {("grok", "SessionStart", "new"), ("grok", "SessionStart", "startup")}  # it reads the page there by itself
 _FORGETS = "PreCompact"  # not the one of Gemini CLI, which tells of it with every turn
 _NO_ENTRY = ("#", "- … ")  # headings, and how much is left out
+_WHY = " · why: "
 _SESSION = ("conversation_id", "conversationId", "session_id", "sessionId")
 # What Grok and Cursor call the events for which they run the hooks of others.
 _EVENTS = {
@@ -273,7 +274,8 @@ def _news(note: str, brief: str, anew: bool) -> str:
     Hooks of one turn run at the same time: each notes what it wants to give, and who came first gives it.
     """
     lines = [line for line in brief.split("\n") if line.strip() and not line.startswith(_NO_ENTRY)]
-    entries = {line: _digest(line) for line in lines or [brief]}
+    # Why it concerns the agent may change with what that turns to, and tells nothing new by itself.
+    entries = {line: _digest(line.rpartition(_WHY)[0] or line) for line in lines or [brief]}
     since = time.time() - ONE_TURN if anew else 0
     file = _open(note)
     try:
