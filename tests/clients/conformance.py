@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -55,16 +56,16 @@ class Passing(BaseHTTPRequestHandler):
     def pass_on(self) -> None:
         """Send the request to the hub and its answer back."""
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
-        hub = HTTPConnection("127.0.0.1", self.server.port, timeout=SECONDS)
-        hub.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
-        for name, value in self.headers.items():
-            if name.lower() not in OF_THE_CONNECTION:
-                hub.putheader(name, value)
-        if self.server.token is not None:
-            hub.putheader("Authorization", f"Bearer {self.server.token}")
-        hub.endheaders(body)
-        answer = hub.getresponse()
-        content = answer.read()
+        with closing(HTTPConnection("127.0.0.1", self.server.port, timeout=SECONDS)) as hub:
+            hub.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+            for name, value in self.headers.items():
+                if name.lower() not in OF_THE_CONNECTION:
+                    hub.putheader(name, value)
+            if self.server.token is not None:
+                hub.putheader("Authorization", f"Bearer {self.server.token}")
+            hub.endheaders(body)
+            answer = hub.getresponse()
+            content = answer.read()
         self.send_response_only(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in {*OF_THE_CONNECTION, "content-length"}:
@@ -72,7 +73,6 @@ class Passing(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
-        hub.close()
 
     do_GET = do_POST = do_DELETE = pass_on
 
