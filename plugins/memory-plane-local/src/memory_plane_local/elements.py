@@ -245,7 +245,8 @@ class _Builder:
         if self.tokens[at].low not in forms() or self._alone(at):
             return False
         if self.found and self.found[-1].kind == NAME and self.found[-1].end == at and at + 1 in self.names:
-            return forms()[self.tokens[at].low][1] != {BASE}
+            inverted = len(self.found) > 1 and self.found[-2].low == "do"  # "Not only does Alice lead Falcon"
+            return inverted or forms()[self.tokens[at].low][1] != {BASE}
         return not self._after_article() and after not in ("of", "at", ":", "for", "is", "was", "'s")
 
     def _singular(self, at: int) -> str:
@@ -328,6 +329,8 @@ class _Builder:
         if token.low in _OWNERS:
             self.owner = _OWNERS[token.low]
             return at + 1
+        if token.low == "not" and at + 1 < len(self.tokens) and self.tokens[at + 1].low in cues("merely"):
+            return at + 1  # "uses not only Rust but also Go"
         if token.low in cues("floating") and self._subject(at):
             return self._add(Element(PRONOUN, "both", at, at + 1))
         if token.low in words("adverbs.txt") and token.low != "that":

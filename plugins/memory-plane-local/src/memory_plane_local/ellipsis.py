@@ -1,14 +1,17 @@
-"""What a sentence leaves out once its verb is read: "the frontend in Svelte", "and on Redis", "founded with Bo"."""
+"""What a sentence leaves out once its verb is read: "the frontend in Svelte", "founded with Bo", "but at Globex"."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory_plane_local.clauses import Clause, Match, matches
 from memory_plane_local.drafts import polarity
 from memory_plane_local.elements import NAME, NOUN, VERB, WORD, Element
+from memory_plane_local.guards import ENDED, NEGATIVE
 from memory_plane_local.name import Name
 from memory_plane_local.tables import cues
+from memory_plane_local.verbs import Row, starting
 
 if TYPE_CHECKING:
     from memory_plane_local.relations import Reader
@@ -19,40 +22,79 @@ _PERSON = ("Person",)
 
 def read_ellipsis(reader: Reader, clause: Clause, verb: Element, match: Match, subject: list[Name], at: int) -> None:
     """Read what goes on at `at` with the verb of a phrase that was understood."""
+    alike = [one for one in matches(clause, clause.element_at(verb.begin)) if one[1:3] == match[1:3]]
+    told = _Told(reader, clause, verb, match.turned, [one.phrase.row for one in alike], reader.flags(clause, verb))
     if match.phrase.row.relation in _JOINT and not match.turned:
         found, after, _ = reader.objects(clause, match.end)
         if partners := _partners(clause, clause.element_at(verb.begin), after):
-            _draft(reader, clause, verb, match, partners, found)
+            told.of(partners, found)
     elements, before = clause.elements, clause.elements[match.end - 1]
     word = before.low if before.kind == WORD else ""
     while step := _link(elements, at):
         at += step
         if word and elements[at].low == word:
             found, at, _ = reader.objects(clause, at + 1, any_phrase=False)
-            _draft(reader, clause, verb, match, subject, found)
+            told.of(subject, found)
         elif begin := gap(elements, at, word):
             clause.taken.add(at)
             found, after, _ = reader.objects(clause, begin)
-            _draft(reader, clause, verb, match, elements[at].names, found)
+            told.of(elements[at].names, found)
             at = after
         else:
-            return
+            break
+    begin, told.flags = contrast(clause, at, told.flags)
+    if begin and word and elements[begin].kind == WORD:
+        if elements[begin].low != word:  # "does not work at Acme but for Globex"
+            likewise = (phrase for phrase in starting(verb.low, elements[begin].low) if phrase.turned == match.turned)
+            told.rows = [phrase.row for phrase in likewise if phrase.rest == (elements[begin].low,)]
+        begin += 1
+    elif word or match.phrase.rest[:1] == ("~",):
+        return
+    if begin and begin < len(elements) and elements[begin].kind in (NAME, NOUN):
+        found, after, _ = reader.objects(clause, begin, any_phrase=False)
+        if after == len(elements) or elements[after].kind != VERB or elements[after].bare:
+            told.of(subject, found)
 
 
-def _draft(
-    reader: Reader, clause: Clause, verb: Element, match: Match, subjects: list[Name], found: list[Name]
-) -> None:
-    """State what the phrase means of these, by the first of its rows that fits their types."""
-    flags = reader.flags(clause, verb)
-    sources, targets = (found, subjects) if match.turned else (subjects, found)
-    pairs = [(source, target) for source in sources for target in targets]
-    for other in matches(clause, clause.element_at(verb.begin)) if pairs else ():
-        if (other.end, other.turned) != (match.end, match.turned):
-            continue
-        row = other.phrase.row
-        polar = polarity(flags, state=row.state)
-        if any([reader.draft(clause, source, row, target, polar, _GAPPED, verb) for source, target in pairs]):
-            return
+@dataclass(slots=True)
+class _Told:
+    """What a phrase says: the senses that it can have, whether they are turned round, and the flags that hold."""
+
+    reader: Reader
+    clause: Clause
+    verb: Element
+    turned: bool
+    rows: list[Row]
+    flags: int
+
+    def of(self, subjects: list[Name], found: list[Name]) -> None:
+        """State it of these, by the first sense that fits their types."""
+        sources, targets = (found, subjects) if self.turned else (subjects, found)
+        pairs = [(source, target) for source in sources for target in targets]
+        for row in self.rows if pairs else ():
+            polar = polarity(self.flags, state=row.state)
+            if any(
+                [self.reader.draft(self.clause, one, row, other, polar, _GAPPED, self.verb) for one, other in pairs]
+            ):
+                return
+
+
+def contrast(clause: Clause, at: int, flags: int) -> tuple[int, int]:
+    """Return where what "but" sets against the element before `at` stands, 0 for nothing, and what flags hold of it."""
+    elements = clause.elements
+    begin = at + (at < len(elements) and elements[at].low == ",")
+    begin += begin < len(elements) and elements[begin].low == "but"
+    denied = begin < len(elements) and elements[begin].low == "not"
+    begin += denied
+    if begin >= len(elements) or elements[begin - 1].low not in ("but", "not"):
+        return 0, flags
+    if denied:
+        return begin, flags | NEGATIVE
+    between = clause.sentence.tokens[elements[at].begin : elements[begin].begin]
+    if any(token.low == "also" for token in between):
+        return begin, flags
+    over = flags & (NEGATIVE | ENDED)
+    return begin if over else 0, flags & ~over
 
 
 def gap(elements: list[Element], at: int, word: str) -> int:

@@ -61,11 +61,11 @@ def _guards(scope: str) -> dict[str, tuple[tuple[tuple[str, ...], int], ...]]:
 
 
 def _guarded(tokens: Sequence[Token], scope: str, named: Collection[int]) -> list[int]:
-    """The bits of the guards that begin at each token outside of names."""
+    """The bits of the guards that begin at each token outside of names; within a neutral one no other begins."""
     guards = _guards(scope)
-    flags = [0] * len(tokens)
+    flags, free = [0] * len(tokens), 0
     for at, token in enumerate(tokens):
-        if token.low not in guards or at in named:
+        if at < free or token.low not in guards or at in named:
             continue
         following = tokens[at + 1].low if at + 1 < len(tokens) else ""
         for rest, bit in guards[token.low]:
@@ -73,6 +73,9 @@ def _guarded(tokens: Sequence[Token], scope: str, named: Collection[int]) -> lis
                 continue
             if len(rest) < 2 or tuple(after.low for after in tokens[at + 1 : at + 1 + len(rest)]) == rest:
                 flags[at] |= bit
+                if not bit:
+                    flags[at], free = 0, at + 1 + len(rest)
+                    break
     return flags
 
 
@@ -146,9 +149,11 @@ class _Group:
     def _helper(self, low: str, at: int) -> bool:
         """Modals, negations and the "to" between two verbs."""
         bit = effects("verb").get(low)
+        if bit == NEGATIVE and self._low(at + 1) in cues("merely") and self._low(at + 2) != "yet":
+            return True  # "doesn't just use Rust", "is not only the CTO"
         if bit is not None and not (low in ("must", "won", "may") and (not self._verb_follows(at) or self._month(at))):
             if low in ("neither", "without", "never", "not", "hardly", "nor", "cannot") and not self._verb_follows(at):
-                return self.lemma in _HELPERS and low in ("not", "never") and self._note(bit)
+                return self.lemma in _HELPERS and low in ("not", "never", "neither") and self._note(bit)
             return self._note(bit)
         if low == "to" and self.lemma and self._verb_follows(at):
             key = self.word
@@ -169,6 +174,8 @@ class _Group:
 
     def _pass(self, bit: int) -> bool:
         """The verb so far is only a helper of the one that follows."""
+        if bit == ENDED and self.flags & NEGATIVE:  # "never ceased to use", but "never used to use"
+            self.flags, bit = self.flags if self.word == "used" else 0, 0
         self._note(bit)
         self.flags &= ~PAST_TENSE
         self.lemma = "do"
@@ -258,7 +265,10 @@ class _Group:
         if self.lemma == "be" and form == PARTICIPLE and lemma != "be":
             self.passive = True
         if self.word in effects("ing") and self.lemma not in _HELPERS:
-            self.flags = self.flags & ~PAST_TENSE | effects("ing")[self.word]
+            bit = effects("ing")[self.word]
+            if bit == ENDED and self.flags & NEGATIVE:  # "never stopped using", "won't stop using"
+                self.flags, bit = 0, 0
+            self.flags = self.flags & ~PAST_TENSE | bit
         if self.lemma == "have" and self.word != "had":
             self.flags &= ~PAST_TENSE
 

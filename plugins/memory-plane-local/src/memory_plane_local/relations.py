@@ -222,7 +222,11 @@ class Reader:
         elements = clause.elements
         if element.low not in cues("workplace"):
             return
-        near = takewhile(lambda i: elements[i].kind not in (MARK, VERB), range(at, min(at + 3, len(elements))))
+        turn = ("but", "not")
+        near = takewhile(
+            lambda i: elements[i].kind not in (MARK, VERB) and elements[i].low not in turn,
+            range(at, min(at + 3, len(elements))),
+        )
         at = next((i for i in near if elements[i].low == "at"), len(elements)) + 1
         if at >= len(elements) or elements[at].kind != NAME:
             return

@@ -5,7 +5,8 @@ from __future__ import annotations
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import Draft, closed, fit, polarity, settle
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, Element
-from memory_plane_local.guards import ENDED, PAST_TENSE
+from memory_plane_local.ellipsis import contrast
+from memory_plane_local.guards import ENDED, NEGATIVE, PAST_TENSE
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues
@@ -49,16 +50,28 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
     flags |= ENDED if _bygone(clause, left, at) else 0
     begins = verb is not None and verb.low == "become"  # who became something is it since
     flags &= ~PAST_TENSE if begins else flags
+    flags &= ~NEGATIVE if any(one.low == "but" for one in clause.elements[left:at]) else flags
+    places, (other, turned) = [(place, flags)], contrast(clause, after, flags)
+    if place is not None and other and clause.elements[other].low in cues("title_at"):
+        found = reader.objects(clause, other + 1)[0]
+        places += [(name, turned) for name in found[:1] if fit(name, _PLACES)]
     for holder in person:
-        state(reader, clause, clause.elements[at], holder, place, flags, factor, begins=begins)
+        for where, bits in places:
+            state(reader, clause, clause.elements[at], holder, where, bits, factor, begins=begins)
 
 
 def _holder_before(reader: Reader, clause: Clause, at: int) -> tuple[list[Name], int]:
-    """The person before a title, over "is", "who is", a comma, a bracket, "as", or another title and "and"."""
+    """The person before a title, over "is", "who is", a comma, a bracket, "as", or another title and "and" or "but"."""
     elements = clause.elements
     cursor = at - 1
-    while cursor >= 0 and (elements[cursor].low in ("and", "&", "'s", "’", "'") or elements[cursor].kind == ROLE):
+    while cursor >= 0 and (
+        elements[cursor].low in ("and", "&", "but", "nor", "'s", "’", "'") or elements[cursor].kind == ROLE
+    ):
         cursor -= 1
+        cursor -= cursor > 0 and elements[cursor].low == "," and elements[cursor + 1].low == "but"
+    if 1 < cursor < at - 1 and elements[cursor].kind == NAME and elements[cursor - 2].kind == ROLE:
+        if elements[cursor - 1].low in cues("title_at"):  # "the CTO of Acme and its founder"
+            return _holder_before(reader, clause, cursor - 2)
     cursor -= cursor > 0 and elements[cursor].low in cues("former")
     if (
         cursor < at - 1
