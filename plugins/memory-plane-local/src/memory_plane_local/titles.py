@@ -69,9 +69,9 @@ def _holder_before(reader: Reader, clause: Clause, at: int) -> tuple[list[Name],
     ):
         cursor -= 1
         cursor -= cursor > 0 and elements[cursor].low == "," and elements[cursor + 1].low == "but"
-    if 1 < cursor < at - 1 and elements[cursor].kind == NAME and elements[cursor - 2].kind == ROLE:
-        if elements[cursor - 1].low in cues("title_at"):  # "the CTO of Acme and its founder"
-            return _holder_before(reader, clause, cursor - 2)
+    again = 1 < cursor < at - 1 and elements[cursor].kind == NAME and elements[cursor - 2].kind == ROLE
+    if again and elements[cursor - 1].low in cues("title_at"):  # "the CTO of Acme and its founder"
+        return _holder_before(reader, clause, cursor - 2)
     cursor -= cursor > 0 and elements[cursor].low in cues("former")
     if (
         cursor < at - 1
