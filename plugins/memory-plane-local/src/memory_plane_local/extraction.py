@@ -20,7 +20,7 @@ from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, element
 from memory_plane_local.foreign import find_told, state
 from memory_plane_local.foreign_names import find_foreign
 from memory_plane_local.frames import read_frames
-from memory_plane_local.guards import QUESTION, clause_flags, onward_flags
+from memory_plane_local.guards import HYPOTHETICAL, QUESTION, clause_flags, jest, onward_flags
 from memory_plane_local.hold_ups import read_hold_up
 from memory_plane_local.items import read_bond, read_promise
 from memory_plane_local.languages import Language, language_of
@@ -74,6 +74,7 @@ class _Text:
         self.drafts = Drafts()
         self.discourse = Discourse(self.writer, self.letter.reader)
         self.speaker, self.heard = self.writer, 0
+        self.before = 0, 0
         self.reader = Reader(self.discourse, self.drafts, self._once)
         self.agenda, self.cards = Agenda(self.reader), Cards(self.reader)
 
@@ -93,9 +94,14 @@ class _Text:
         found, tokens = joined(elements(sentence, names)), sentence.tokens
         named = {at for name in names if name.options[:1] == _PERSON for at in range(*name.span)}
         flags, onwards = clause_flags(tokens, named), onward_flags(tokens, named)
+        if (said := jest(tokens)) == 0:
+            self._take_back()
+        self.before = tokens[0].start, len(self.items)
         clause = Clause(sentence, found, flags, onwards, self.written, doubt(tokens))
         if sentence.question:
             clause.flags |= QUESTION
+        if said > 0:
+            clause.flags |= HYPOTHETICAL
         if not sentence.fresh:
             clause.before = list(self.discourse.subject)
         for element in clause.elements:
@@ -118,6 +124,14 @@ class _Text:
             self._item(read_request(clause, sentence.question))
         if clause.main:
             self.discourse.subject = tuple(clause.main)
+
+    def _take_back(self) -> None:
+        """Take what the sentence before says for said in jest."""
+        start, items = self.before
+        for draft in self.drafts.found.values():
+            if draft.start >= start and draft.end:
+                draft.polarity = "hypothetical"
+        self.items = dict.fromkeys(list(self.items)[:items])
 
     def _foreign(self, sentence: Sentence, language: Language) -> None:
         """Read a sentence in another language: its names, what phrases say of them, and tasks in a list."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 
 from memory_plane_local.tables import cues, rows, words
 from memory_plane_local.tokens import Token
@@ -21,6 +21,9 @@ _BITS = {
     "lift": _LIFT,
 }
 _HELPERS = ("be", "have", "do")
+_STRINGS = frozenset("`\"'")
+_OPENING = 4
+"""Tokens among which a sentence says that it is but an example."""
 _MOST_HELPERS = 8
 """Helpers after which a verb group ends: "not not not …" is none."""
 
@@ -84,6 +87,7 @@ def clause_flags(tokens: Sequence[Token], named: Collection[int] = ()) -> int:
     flags = QUESTION if tokens and _asks(tokens) else 0
     if tokens and tokens[0].low in cues("supposing") and 1 in named:
         flags |= HYPOTHETICAL  # "Had Alice joined Acme, …"
+    flags |= next(iter(_guarded(tokens[:_OPENING], "opening", named)), 0)
     for bits in _guarded(tokens, "clause", named):
         flags |= bits
     return flags
@@ -92,7 +96,56 @@ def clause_flags(tokens: Sequence[Token], named: Collection[int] = ()) -> int:
 def onward_flags(tokens: Sequence[Token], named: Collection[int] = ()) -> list[int]:
     """The bits that the words before each token lay on everything after them: "hopes that …", "maybe …"."""
     bits = _guarded(tokens, "onwards", named)
-    return list(accumulate(bits, lambda laid, more: 0 if more & _LIFT else laid | more, initial=0))
+    dictating = cues("dictating")
+    for at, token in enumerate(tokens):
+        if token.low in dictating and _dictates(tokens, at, named):
+            bits[at] |= HYPOTHETICAL
+    laid = list(accumulate(bits, lambda laid, more: 0 if more & _LIFT else laid | more, initial=0))
+    for begin, end in _code(tokens):
+        laid[begin:end] = [bits | HYPOTHETICAL for bits in laid[begin:end]]
+    return laid
+
+
+def jest(tokens: Sequence[Token]) -> int:
+    """Return what of a sentence stands before words that take it back ("just kidding"), -1 where there are none.
+
+    It is 0 where nothing but laughter does: the sentence before is taken back.
+    """
+    alone = tokens[0].low in ("kidding", "joking")
+    at = 0 if alone else next((at for at, bits in enumerate(_guarded(tokens, "jest", ())) if bits), -1)
+    return sum(one.low not in cues("laughter") and one.shape != "mark" for one in tokens[:at]) if at >= 0 else -1
+
+
+def _dictates(tokens: Sequence[Token], at: int, named: Collection[int]) -> bool:
+    """Whether somebody is told to say what follows: "and say Alice is the CEO", but not "happy to say"."""
+    after = tokens[at + 1].low if at + 1 < len(tokens) else ""
+    said = after in cues("dictated") or (at + 1 in named and tokens[at].low == "say")
+    return said and (at == 0 or tokens[at - 1].low in cues("commanding"))
+
+
+def _code(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
+    """Where code says something: between backquotes, or in a string that is passed, assigned or a value in JSON."""
+    at = 0
+    while at < len(tokens):
+        quote = tokens[at].low
+        if quote not in _STRINGS or not (quote == "`" or _is_string(tokens, at)):
+            at += 1
+            continue
+        end = next((place for place in range(at + 1, len(tokens)) if tokens[place].low == quote), len(tokens))
+        if any(one.end < other.start for one, other in pairwise(tokens[at + 1 : end])):
+            yield at, end
+        at = end + 1
+
+
+def _is_string(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the quotation mark at `at` opens a string of code: print("…"), text = "…", {"text": "…"}."""
+    before = tokens[at - 1] if at else None
+    if before is None or before.low not in ("(", "=", ":", "echo", "printf"):
+        return False
+    if before.low == "(":
+        called = at > 1 and tokens[at - 2].end == before.start and tokens[at - 2].shape != "mark"
+        return called and before.end == tokens[at].start
+    return before.low != ":" or (at > 1 and tokens[at - 2].low == tokens[at].low)
 
 
 def _asks(tokens: Sequence[Token]) -> bool:
@@ -152,7 +205,7 @@ class _Group:
         if bit == NEGATIVE and self._low(at + 1) in cues("merely") and self._low(at + 2) != "yet":
             return True  # "doesn't just use Rust", "is not only the CTO"
         if bit is not None and not (low in ("must", "won", "may") and (not self._verb_follows(at) or self._month(at))):
-            if low in ("neither", "without", "never", "not", "hardly", "nor", "cannot") and not self._verb_follows(at):
+            if low in ("neither", "without", "never", "not", "hardly", "cannot", "once") and not self._verb_follows(at):
                 return self.lemma in _HELPERS and low in ("not", "never", "neither") and self._note(bit)
             return self._note(bit)
         if low == "to" and self.lemma and self._verb_follows(at):

@@ -26,7 +26,12 @@ def read_likely(reader: Reader, clause: Clause) -> None:
     """Draft what is likely of two names of a sentence of which the rules say nothing."""
     names = [name for element in clause.elements if element.kind == NAME for name in element.names if name.span[1]]
     tokens = clause.sentence.tokens
-    if not 1 < len(names) <= _MOST_NAMES or clause.flags or any(token.low in cues("bygone") for token in tokens):
+    if (
+        not 1 < len(names) <= _MOST_NAMES
+        or clause.flags
+        or any(clause.onwards)
+        or any(token.low in cues("bygone") for token in tokens)
+    ):
         return
     places = {token.start: at for at, token in enumerate(tokens)}
     owners = {places[name.start]: name for name in names if name.start in places}

@@ -14,7 +14,7 @@ from memory_plane_local.coreference import Discourse
 from memory_plane_local.drafts import Draft, Drafts, closed, fit, polarity, settle
 from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, VERB, WORD, Element
 from memory_plane_local.ellipsis import read_ellipsis
-from memory_plane_local.guards import ENDED, HYPOTHETICAL, NEGATIVE, PAST_TENSE
+from memory_plane_local.guards import ENDED, FUTURE, HYPOTHETICAL, NEGATIVE, PAST_TENSE
 from memory_plane_local.lexicon import is_common
 from memory_plane_local.name import THING, Name
 from memory_plane_local.relatives import told_of
@@ -278,12 +278,12 @@ def _is_field(low: str) -> bool:
 def _not_yet(clause: Clause, verb: Element) -> bool:
     """Whether what a verb says is still to come: "ask legal before we use it", "until Orbit runs on Kafka"."""
     at = clause.element_at(verb.begin)
-    waits = (
-        at > 1
-        and clause.elements[at - 2].low in cues("not_yet")
-        and clause.elements[at - 1].kind in (NAME, NOUN, PRONOUN)
-    )
-    return waits and not verb.flags & PAST_TENSE
+    if at < 2 or verb.flags & PAST_TENSE or clause.elements[at - 1].kind not in (NAME, NOUN, PRONOUN):
+        return False
+    word = clause.elements[at - 2]
+    if word.low in cues("whenever"):  # "When Alice joins Acme, Bob will lead Orbit"
+        return any(element.flags & FUTURE for element in clause.elements)
+    return word.low in cues("not_yet") or (word.definite and word.low in cues("occasion"))
 
 
 def _means_at(clause: Clause, at: int) -> int:

@@ -57,6 +57,8 @@ def sentences(text: str, tokens: Sequence[Token]) -> Iterator[Sentence]:
 
 def logged(tokens: Sequence[Token]) -> bool:
     """Return whether a program wrote a line: "[09:14:07] INFO started", "WARN retrying", "$ git push"."""
+    while len(tokens) > 1 and tokens[0].low in ("`", ">", "|"):
+        tokens = tokens[1:]
     first = tokens[0].text
     if first == "$":
         return len(tokens) > 1 and tokens[1].shape == "low"
@@ -72,7 +74,7 @@ def _abbreviation(tokens: Sequence[Token], at: int) -> bool:
     if tokens[at].low != "." or at == 0 or at + 1 >= len(tokens):
         return False
     before, after = tokens[at - 1], tokens[at + 1]
-    if before.low in words("titles.txt") or is_initial(tokens, at - 1):
+    if before.low in words("titles.txt") or before.low in cues("exemplifying") or is_initial(tokens, at - 1):
         return True
     return before.low in words("abbreviations.txt") and after.shape in ("low", "num")
 
