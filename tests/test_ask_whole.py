@@ -46,7 +46,16 @@ def test_number_stands_whole_in_an_answer(make_plane: MakePlane, text: str, ques
         ("Sunniva Dahl from Nordhavn mends the nets.", "Who mends the nets?", "Sunniva Dahl"),
         ("The Royal Bank of Scotland sponsors the fair.", "Who sponsors the fair?", "Royal Bank of Scotland"),
         ("Coffee with Tomasz Wilk. He keeps the keys of the boat.", "Who keeps the keys?", "Tomasz Wilk"),
-        ("Coffee with Tomasz Wilk and Leona Varga. He keeps the keys.", "Who keeps the keys?", UNKNOWN),
+        ("Coffee with Tomasz Wilk and Leona Varga. He keeps the keys.", "Who keeps the keys?", "Tomasz Wilk"),
+        ("Coffee with Robin Wilk and Alex Varga. He keeps the keys.", "Who keeps the keys?", UNKNOWN),
+        ("Dora asked Emil for the keys. He refused.", "Who refused?", "Emil"),
+        ("Dora asked Emil for the keys. She refused.", "Who refused?", "Dora"),
+        ("Robin asked Alex for the keys. He refused.", "Who refused?", UNKNOWN),
+        ("Jannis called Emil. He brought the cake.", "Who brought the cake?", UNKNOWN),
+        ("Dora visited her brother Piet. He sold the boat.", "Who sold the boat?", "Piet"),
+        ("The deck was sent to Emil. She liked the deck.", "Who liked the deck?", UNKNOWN),
+        ("Emil asked Dora; Otto called him.", "Who called Dora?", UNKNOWN),
+        ("Emil asked Dora; Otto called him.", "Who called Emil?", "Otto"),
         ("My neighbour has a dog. Her name is Noor.", "Who is Noor?", UNKNOWN),
         ("Her sister feeds the goats.", "Who feeds the goats?", UNKNOWN),
         ("I sent her the revised deck.", "What did I send?", "the revised deck"),
@@ -123,3 +132,66 @@ def test_decisions_of_the_person_are_those_that_agents_noted_where_none_is_their
     plane = make_plane("local")
     plane.post("Went with Stripe for payments", agent="codex", kind="decision")
     assert "codex, decision: Went with Stripe" in plane.ask("What did I decide today?").text
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("Zadie is building the Lumen portal.", "What is Zadie working on?", "the Lumen portal"),
+        ("Zadie is building the Lumen portal.", "Who is working on the Lumen portal?", "Zadie"),
+        ("Cai is drafting the contract for Bo.", "Is Cai working on the contract?", "Yes"),
+        ("Dag leads the harbour project.", "What is Dag working on?", "harbour project"),
+        ("Ana built Helix in 2019.", "What is Ana working on?", UNKNOWN),
+        ("Bo has written the report.", "What is Bo working on?", UNKNOWN),
+        ("Gil was building a shed last year.", "What is Gil working on?", UNKNOWN),
+        ("Hal stopped building the fence.", "What is Hal working on?", UNKNOWN),
+        ("Ema will write the press kit.", "Who is working on the press kit?", "Ema"),
+    ],
+)
+def test_whoever_builds_writes_or_leads_something_works_on_it(
+    make_plane: MakePlane, text: str, question: str, expected: str
+) -> None:
+    plane = make_plane("local")
+    plane.post(text, agent="notes", origin="user")
+    assert plane.ask(question).text == expected
+
+
+def test_we_of_an_agent_is_its_project_too(make_plane: MakePlane) -> None:
+    plane = make_plane("local")
+    plane.post("We use Redis for the queue.", agent="codex", project="shop")
+    assert plane.ask("What do we use?").text == "Redis"
+    plane.post("We use Postgres.", agent="grok", project="gallery")
+    assert plane.ask("What do we use?").text == "Postgres (gallery), Redis (shop)"
+    assert plane.ask("What do we use in gallery?").text == "Postgres"
+    assert plane.ask("What does gallery use?").text == "Postgres"
+    assert plane.ask("Does gallery use Redis?").text == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("Decision: keep the logo on the van.", "What did we decide about the van?", "Decision: keep the logo"),
+        ("Notes.\n- **Decision (van)**: keep the logo.", "What did we decide about the van?", "keep the logo."),
+        (
+            "We agreed to paint the fence green. The gate stays.",
+            "What did we decide about the fence?",
+            "paint the fence",
+        ),
+        ("We agreed to paint the fence green. The gate stays.", "What did we decide about the gate?", ""),
+        ("Recommendation: take the ferry to Holyhead.", "What did codex recommend?", "take the ferry"),
+        ("Recommendation: take the ferry to Holyhead.", "What was recommended for Holyhead?", "take the ferry"),
+        ("Recommendation: take the ferry to Holyhead.", "What did we decide about the ferry?", "Recommendation: take"),
+        ("Recommendation: take the ferry to Holyhead.", "What did grok recommend?", ""),
+        ("Decision needed: the ferry to Holyhead.", "What did we decide about the ferry?", ""),
+        ("Decision: ferry or train?", "What did we decide about the ferry?", ""),
+    ],
+)
+def test_line_that_is_called_a_decision_or_a_recommendation_is_one(
+    make_plane: MakePlane, text: str, question: str, expected: str
+) -> None:
+    plane = make_plane("local")
+    plane.post(text, agent="codex")
+    plane.post("Nothing new.", agent="grok")
+    found = plane.ask(question)
+    assert found.known == bool(expected)
+    assert expected in found.text

@@ -16,6 +16,7 @@ from memory_plane.ask.grammar import Phrases
 from memory_plane.ask.naming import Names, Naming
 from memory_plane.ask.questions import Form, Named, relations
 from memory_plane.ask.reading import Reader
+from memory_plane.ask.sentences import WRITERS
 from memory_plane.ask.times import Clock, Period
 from memory_plane.ask.words import LONGEST, Word, asked, words
 from memory_plane.recall import knowledge
@@ -117,7 +118,7 @@ def _by_words(
                 one for one in reader.told(lows[begin:end]) if period.start <= one.thought.created_at < period.end
             ]
         if told:
-            return diary.told(told)
+            return diary.told(told, ours=not WRITERS.isdisjoint(lows))
     return None
 
 

@@ -12,11 +12,13 @@ from memory_plane.ask.times import Clock
 from memory_plane.ask.verbs import ARTICLES, BE
 from memory_plane.ask.words import words
 from memory_plane.types import Thought
+from memory_plane.vocabulary.meanings import genders
 
 YES, NO = "Yes", "No"
 _NEAR = 6
 """How far from another the words after a verb may stand."""
 _ONE = frozenset({"i", "me", "my", "mine", "myself"})
+_PERSONS = {"he": "he", "him": "he", "she": "she", "her": "she"}
 PLACES = ("in", "at", "to", "on", "near", "from", "into")
 
 
@@ -34,6 +36,8 @@ def in_sentence(shape: Shape, sentence: Sentence, previous: Sentence | None, tho
         return  # an agent's "I" is itself, its "we" is the person too
     for at in range(len(sentence.words)):
         told = None
+        if shape.running and not text.goes_on(sentence, at):
+            continue
         if text.says_verb(sentence, at, shape.verb, past=shape.past, passive=shape.passive):
             told = _clause(shape, sentence, at, previous, thought)
         elif not shape.passive and text.says_verb(sentence, at, shape.verb, past=shape.past, passive=True):
@@ -85,20 +89,26 @@ def _clause(shape: Shape, sentence: Sentence, verb: int, previous: Sentence | No
 
 
 def _is_writer(sentence: Sentence, subject: tuple[int, int], shape: Shape, thought: Thought) -> bool:
-    """Whether a subject is the "I" of the agent that is asked about."""
-    agents = thought.origin == "agent" and shape.subject == tuple(word.low for word in words(thought.agent))
-    return agents and sentence.lows[slice(*subject)] == ["i"]
+    """Whether a subject is the "I" of the agent that is asked about, or the "we" of that project."""
+    meant = {"i": thought.agent if thought.origin == "agent" else "", "we": thought.project or ""}
+    name = meant.get(" ".join(sentence.lows[slice(*subject)]), "")
+    return bool(name) and shape.subject == tuple(word.low for word in words(name))
 
 
 def _writers(shape: Shape, sentence: Sentence, verb: int, end: int, thought: Thought) -> Told | None:
     """Answer by what a note tells of its writer: "Fixed the login"."""
-    names = {("i",), ("we",)} if thought.origin == "user" else {tuple(word.low for word in words(thought.agent))}
-    if thought.origin == "external" or (shape.subject and shape.subject not in names):
+    if thought.origin == "external" or (shape.subject and shape.subject not in _writer_names(thought)):
         return None
     if sentence.low(verb + 1) == "by" or not sentence.is_sure(0, end) or supposed(sentence, verb):
         return None
     said = _gap(shape, sentence, verb, (verb, verb), end, None, thought)
     return None if said is None or not _has_noun(said, shape.noun) else Told(said, thought)
+
+
+def _writer_names(thought: Thought) -> set[tuple[str, ...]]:
+    """Return how whoever wrote a note may be called in a question."""
+    names = {tuple(word.low for word in words(name)) for name in (thought.agent, thought.project) if name}
+    return names | {("i",), ("we",)} if thought.origin == "user" else names
 
 
 def _own_subject(sentence: Sentence, begin: int) -> tuple[int, int] | None:
@@ -134,7 +144,9 @@ def _rest_end(sentence: Sentence, at: int, rest: Sequence[str], previous: Senten
     """
     left = list(rest)
     while left:
-        if sentence.low(at) in ("it", "him", "her", "them") and left[0] not in PREPOSITIONS:
+        if (low := sentence.low(at)) in ("it", "him", "her", "them") and left[0] not in PREPOSITIONS:
+            if low in _PERSONS and not _may_be(left, low):
+                return None
             named = {
                 base for one in (*(previous.lows if previous else ()), *sentence.lows[:at]) for base in text.bases(one)
             }
@@ -248,32 +260,83 @@ def subject_of(sentence: Sentence, found: tuple[int, int], previous: Sentence | 
 
 
 def _meant(sentence: Sentence, pronoun: int, previous: Sentence | None) -> tuple[Sentence, tuple[int, int]] | None:
-    """Return the subject of the clause before a pronoun, or of the sentence before it."""
-    if sentence.low(pronoun) in ("who", "which", "that"):
+    """Return the subject of the clause before a pronoun, or of the sentence before it.
+
+    Of several who may be "he" or "she" it is nobody.
+    """
+    low = sentence.low(pronoun)
+    if low in ("who", "which", "that"):
         found = sentence.before(pronoun)
         return None if found is None else (sentence, found)
     for one, last in ((sentence, pronoun), (previous, None)):
         if one is None:
             continue
-        for at in range(1, len(one.words) if last is None else last):
-            if text.is_verb(one, at):
-                found = one.before(text.group_before(one, at)[0])
-                if found is not None and one.low(found[0]) not in PRONOUNS | WRITERS:
-                    return one, found
-                break
-    return _named_before(sentence, pronoun, previous)
+        subject = _first_subject(one, last)
+        if low in _PERSONS:
+            people = list(_people(one, last, subject))
+            left = [found for found in people if _may_be(one.lows[slice(*found)], low)]
+            if len(left) == 1 and (len(people) == 1 or _is_person(one, left[0])):
+                return (one, left[0]) if one.low(left[0][0]) not in PRONOUNS else None
+            if left:
+                return None
+        elif subject is not None and one.low(subject[0]) not in PRONOUNS:
+            return one, subject
+    return None if low in _PERSONS else _named_before(sentence, pronoun, previous)
+
+
+def _first_subject(sentence: Sentence, last: int | None) -> tuple[int, int] | None:
+    """Return the subject of the first verb of a sentence, up to a word; None where it is whoever writes."""
+    for at in range(1, len(sentence.words) if last is None else last):
+        if text.is_verb(sentence, at):
+            found = sentence.before(text.group_before(sentence, at)[0])
+            return None if found is None or sentence.low(found[0]) in WRITERS else found
+    return None
+
+
+def _people(sentence: Sentence, last: int | None, subject: tuple[int, int] | None) -> Iterator[tuple[int, int]]:
+    """Yield who is named in a sentence up to a word, and its subject; the one person in that is the subject."""
+    end = len(sentence.words) if last is None else last
+    names = {sentence.lows[name.begin]: name for name in sentence.names if name.type == "Person" and name.end <= end}
+    if subject is None:
+        yield from (name[:2] for name in names.values())
+        return
+    inside = [name for name in names.values() if subject[0] <= name.begin and name.end <= subject[1]]
+    kind = next((name.type for name in sentence.names if name.begin <= subject[1] - 1 < name.end), "Person")
+    if len(inside) < 2 and (kind == "Person" or _is_person(sentence, subject)):
+        yield subject
+    called = subject[1] + 1 + (sentence.low(subject[1] + 1) in ("called", "named"))
+    for name in names.values():
+        same = name.begin == called and sentence.low(subject[1]) in BE  # "the landlord is called Poul; he …"
+        if not same and (name not in inside or len(inside) > 1 or sentence.low(name.end) == "'s"):
+            yield name[:2]
+
+
+def _is_person(sentence: Sentence, found: tuple[int, int]) -> bool:
+    """Whether words call a person."""
+    named = any(name.type == "Person" and name.begin < found[1] and found[0] < name.end for name in sentence.names)
+    return named or bool(_gender(sentence.lows[slice(*found)]))
+
+
+def _may_be(lows: Sequence[str], pronoun: str) -> bool:
+    """Whether "he" or "she" may be who is called so."""
+    return _gender(lows) in ("", _PERSONS[pronoun])
+
+
+def _gender(lows: Sequence[str]) -> str:
+    """Return by which pronoun people speak of who is called so: "she" of Dora and of "Emil's sister"; "" if unknown."""
+    owner = max((at for at, low in enumerate(lows) if low == "'s"), default=-1)
+    return next((pronoun for low in lows[owner + 1 :] for pronoun, some in genders().items() if low in some), "")
 
 
 def _named_before(
     sentence: Sentence, pronoun: int, previous: Sentence | None
 ) -> tuple[Sentence, tuple[int, int]] | None:
-    """Return the one name before a pronoun that fits it: "lunch with Tomasz. He …"; None where several do."""
+    """Return the one name before "it" or "they" that fits; None where several do."""
     for one, last in ((sentence, pronoun), (previous, None)):
         found = {
             (name.begin, name.end)
             for name in (one.names if one else ())
-            if (name.type == "Person") == (sentence.low(pronoun) in ("he", "she", "him", "her"))
-            and (last is None or name.end <= last)
+            if name.type != "Person" and (last is None or name.end <= last)
         }
         if one is not None and found:
             return (one, found.pop()) if len(found) == 1 else None

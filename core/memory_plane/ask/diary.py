@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from memory_plane.ask import wording
 from memory_plane.ask.clauses import NO, YES, Told
+from memory_plane.ask.decisions import decisions
 from memory_plane.ask.questions import Doings, Items
 from memory_plane.ask.sentences import bases, spellings
 from memory_plane.ask.times import Period
@@ -25,6 +26,11 @@ LINES = 10
 """How many entries an answer of several lines has."""
 _SHOWN = 100
 """How many items are read where each fits the question."""
+_NOTED: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("decision",): ("decision", "recommendation"),
+    ("recommendation",): ("recommendation",),
+}
+"""By which lines notes answer that are of no such kind."""
 _NAMED = 100
 """How many of the newest memories that name a thing are looked through."""
 _LATELY = timedelta(days=1)
@@ -220,10 +226,15 @@ def _item_finding(item: OpenItem) -> Finding:
 # --- doings ------------------------------------------------------------------------------------------------------
 
 
-def told(found: Sequence[Told]) -> Answer:
-    """Answer by what memories say in so many words."""
+def told(found: Sequence[Told], *, ours: bool = False) -> Answer:
+    """Answer by what memories say in so many words; what is `ours` with its project, where it is of several."""
     texts = [plainly(one.text, wording.LINE, one.thought.origin) for one in found]
-    whether = [text for text in texts if text in (YES, NO)]
+    if ours and len({one.thought.project for one in found}) > 1:
+        texts = [
+            f"{text} ({one.thought.project})" if one.thought.project else text
+            for text, one in zip(texts, found, strict=True)
+        ]
+    whether = [one.text for one in found if one.text in (YES, NO)]
     return answer(listed(whether[:1] or texts), (_thought_finding(one.thought) for one in found))
 
 
@@ -242,13 +253,30 @@ def doings(diary: Diary, asked: Doings, subject: list[int] | None, about: list[i
         found = [one for one in _holding(diary, asked) if begin <= one.created_at < end]
     if asked.kinds:
         found = [one for one in found if one.kind in asked.kinds]
+    if agents:
+        found = [one for one in found if one.agent in agents]
     if about is not None:
         naming = {one.id for one in _naming(diary, about)}
         found = [one for one in found if one.id in naming]
-    if not found and asked.kinds == ("decision",) and getattr(asked.subject, "text", "") == "me":
-        return doings(diary, replace(asked, subject=None), None, about)  # what agents noted, each named
+    if not found and asked.kinds in _NOTED and (asked.subject is None or agents or _is_writer(asked)):
+        if asked.subject is not None and not agents:
+            return doings(diary, replace(asked, subject=None), None, about)  # what agents noted, each named
+        found = [one for one in _noted(diary, asked, agents) if begin <= one.created_at < end]
     lines = [_thought_line(diary, thought) for thought in found[:LINES]]
     return answer("\n".join(lines), map(_thought_finding, found[:LINES])) if lines else None
+
+
+def _is_writer(asked: Doings) -> bool:
+    return getattr(asked.subject, "text", "") == "me"
+
+
+def _noted(diary: Diary, asked: Doings, agents: set[str]) -> list[Thought]:
+    """Return what notes of any kind say to have been decided, or else what they recommend."""
+    about = [spellings(word) for word in _words(asked.words) if word not in STOP_WORDS]
+    if (asked.words and not about) or asked.about is not None:
+        return []
+    tries = (decisions(diary.connection, label, about, agents, diary.known) for label in _NOTED[asked.kinds])
+    return next(filter(None, tries), [])
 
 
 def _holding(diary: Diary, asked: Doings) -> list[Thought]:

@@ -191,7 +191,7 @@ def _form(pattern: Pattern, bound: Bound, phrases: Phrases) -> Form | None:
         case "promise":
             return _promise(option, bound, phrases)
         case "doings":
-            kinds = (option,) if option in get_args(Kind) else ()
+            kinds = (option,) if option in (*get_args(Kind), "recommendation") else ()
             return Doings(one, kinds, other, focus=option == "focus", words=bound.get("T", ""))
         case "workers":
             return Workers(one, bound["T"] if one is None else getattr(one, "text", ""))

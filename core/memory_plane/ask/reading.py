@@ -18,9 +18,10 @@ from sqlalchemy import Connection
 from memory_plane.ask import sentences as text
 from memory_plane.ask.being import being, dated, place
 from memory_plane.ask.clauses import NO, Told, in_sentence
-from memory_plane.ask.sentences import PREPOSITIONS, PRONOUNS, WRITERS, Sentence
+from memory_plane.ask.sentences import MAKING, PREPOSITIONS, PRONOUNS, WRITERS, Sentence
 from memory_plane.ask.shapes import Shape, shapes
 from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE
+from memory_plane.ask.words import words
 from memory_plane.recall import passages
 from memory_plane.recall.stopwords import STOP_WORDS
 from memory_plane.store import derivations, log
@@ -32,6 +33,7 @@ _REFUSED = frozenset({"not", "or", "than", "never", "without", "most", "best", "
 _DECIDING = frozenset().union(
     *map(text.bases, ("decide", "choose", "pick", "select", "go", "use", "prefer", "settle", "opt", "take", "agree"))
 )
+_WITHIN = frozenset({"in", "on", "for", "at"})
 _THEIRS = frozenset({"his", "her", "its", "their"})
 _BECAUSE = re.compile(
     r"\b(?:because of|because|due to|owing to|thanks to|so that|in order to|in order for|as|since)\s+(?P<why>.+)",
@@ -57,6 +59,15 @@ def _says(said: str, *, who: bool) -> bool:
     return first not in PRONOUNS and not (who and first in _THEIRS)
 
 
+def _saying(word: str) -> Collection[str]:
+    """Return the words of which a memory must hold one to say a word of a question."""
+    return (word, *MAKING) if "work" in text.bases(word) else text.spellings(word)
+
+
+def _lows(text: str) -> list[str]:
+    return [word.low for word in words(text)]
+
+
 class Passage(NamedTuple):
     """A sentence of a memory, and the one before it."""
 
@@ -74,15 +85,27 @@ class Reader:
     relations: frozenset[str] = frozenset()
 
     def told(self, lows: Sequence[str]) -> list[Told]:
-        """Return what the newest memories say to a question, given as its folded words."""
+        """Return what the newest memories say to a question, given as its folded words; "we" may be of a project."""
+        if told := self._told(lows):
+            return told
+        for at in range(2, len(lows) - 1) if WRITERS & set(lows) else ():
+            if lows[at] in _WITHIN:
+                name = list(lows[at + 1 :])
+                told = [one for one in self._told(lows[:at], name) if _lows(one.thought.project or "") == name]
+                if told:
+                    return told
+        return []
+
+    def _told(self, lows: Sequence[str], beside: Sequence[str] = ()) -> list[Told]:
+        """Return what memories say to a question that hold some words beside its own."""
         if not lows or _REFUSED & set(lows):
             return []
         if lows[:1] == ["why"]:
             return self._why([low for low in lows[1:] if low not in AUXILIARIES])
-        telling = [text.spellings(low) for low in lows[1:] if low not in STOP_WORDS | AUXILIARIES and low != "'s"]
+        telling = [_saying(low) for low in lows[1:] if low not in STOP_WORDS | AUXILIARIES and low != "'s"]
         if len(telling) + bool(WRITERS & set(lows)) < 2 and len(lows) > 2 and lows[1] not in BE:
             return []  # one word alone says too little
-        said = list(self._sentences(telling))
+        said = list(self._sentences([*telling, *((low,) for low in beside)]))
         for shape in shapes(lows):
             found = [
                 told

@@ -17,12 +17,13 @@ from memory_plane.vocabulary.verbs import forms
 
 _WORDS = {kind: frozenset(word.replace("_", " ") for word in text.split()) for kind, text in rows("clauses.tsv")}
 PREPOSITIONS, PRONOUNS, WRITERS = _WORDS["preposition"], _WORDS["pronoun"], _WORDS["writer"]
-CAUSES, SUPPOSING, BESIDE = _WORDS["cause"], _WORDS["supposing"], _WORDS["beside"]
+CAUSES, SUPPOSING, BESIDE, MAKING = _WORDS["cause"], _WORDS["supposing"], _WORDS["beside"], _WORDS["making"]
 _END = re.compile(r"(?<=[.!?])[\"”’)]*\s+|\n+|(?<=;)\s+")
 _ABBREVIATED = re.compile(r"(?:\b(?:dr|prof|mr|mrs|ms|st|jr|sr|vs|no|approx|e\.g|i\.e)|\b[A-Z])\.\s*$", re.IGNORECASE)
 _BREAK = re.compile(r"[,:;()\[\]\"“”]|\s[–—-]+\s")
 _LONGEST, _BESIDE = 7, 2
 """How many words a thing may be called by, and how many one that stands beside another."""
+_RUNNING = frozenset({"is", "are", "am", "'s"})
 _MONEY = "$€£¥"
 
 
@@ -280,8 +281,14 @@ def says_verb(sentence: Sentence, at: int, verb: str, *, past: bool, passive: bo
     if past:
         return told is not False or advises(low) or bool({"was", "were", "had", "did"} & set(chain))
     if ing or low.endswith("ing"):
-        return bool({"is", "are", "am", "'s"} & set(chain)) or not chain
+        return bool(_RUNNING & set(chain)) or not chain
     return (passive and not {"was", "were"} & set(chain)) or not told or bool(HAVE & set(chain))
+
+
+def goes_on(sentence: Sentence, at: int) -> bool:
+    """Whether a verb says what is still going on: "is building", "builds"."""
+    chain, low = set(group_before(sentence, at)[1]), sentence.low(at)
+    return bool(chain & _RUNNING) if low.endswith("ing") else not chain and low.endswith("s")
 
 
 def advises(low: str) -> bool:

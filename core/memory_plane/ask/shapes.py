@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from memory_plane.ask import sentences as text
-from memory_plane.ask.sentences import PREPOSITIONS, PRONOUNS, WRITERS
+from memory_plane.ask.sentences import MAKING, PREPOSITIONS, PRONOUNS, WRITERS
 from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE, DO, HAVE
 from memory_plane.vocabulary.meanings import verb_forms
 
@@ -19,7 +19,10 @@ Gap = Literal["subject", "object", "number", "place", "time", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A question as a clause: who does, the verb, what follows it, which of these is asked for, and is it to come."""
+    """A question as a clause: who does, the verb, what follows it, which of these is asked for, and is it to come.
+
+    `running` = it must still go on.
+    """
 
     gap: Gap
     subject: tuple[str, ...]
@@ -29,10 +32,19 @@ class Shape:
     passive: bool = False
     noun: tuple[str, ...] = ()
     ahead: bool = False
+    running: bool = False
 
 
 def shapes(lows: Sequence[str]) -> Iterator[Shape]:
-    """Yield what a question can be as a clause, with every place in it where its verb may stand."""
+    """Yield what a question can be as a clause; whoever builds something works on it."""
+    for shape in _shapes(lows):
+        yield shape
+        if shape.rest[:1] == ("on",) and "work" in text.bases(shape.verb) and not shape.past | shape.passive:
+            yield from (replace(shape, verb=verb, rest=shape.rest[1:], running=True) for verb in sorted(MAKING))
+
+
+def _shapes(lows: Sequence[str]) -> Iterator[Shape]:
+    """Yield clauses with every place in the question where its verb may stand."""
     first = lows[0] if lows else ""
     if first in ("who", "what"):
         yield from _open(lows, 1, ())
@@ -44,7 +56,7 @@ def shapes(lows: Sequence[str]) -> Iterator[Shape]:
             yield from _inverted(lows, end, "number", tuple(lows[2:end]))
     elif tuple(lows[:2]) in (("when", "will"), ("where", "will")):
         now = [first, "is" if "be" in lows else "does", *(low for low in lows[2:] if low != "be")]
-        yield from (replace(shape, ahead=True) for shape in shapes(now))
+        yield from (replace(shape, ahead=True) for shape in _shapes(now))
     elif first in ("where", "when"):
         yield from _inverted(lows, 1, "place" if first == "where" else "time", ())
     elif first in AUXILIARIES:

@@ -66,6 +66,15 @@ def sorts() -> dict[Words, frozenset[str]]:
 
 
 @cache
+def genders() -> dict[str, frozenset[str]]:
+    """Return the first names and nouns, folded, of people who are always "she", and of those who are always "he"."""
+    found: dict[str, list[str]] = {}
+    for pronoun, text in rows("genders.tsv"):
+        found.setdefault(pronoun, []).extend(text.split())
+    return {pronoun: frozenset(names) for pronoun, names in found.items()}
+
+
+@cache
 def titles() -> dict[Words, Title]:
     """Return job titles by their words, plurals too."""
     found: dict[Words, Title] = {}
