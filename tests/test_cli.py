@@ -259,7 +259,7 @@ def test_recall_of_nothing_says_so_on_stderr_and_succeeds(run: Run) -> None:
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "nothing found\n")
 
 
-@pytest.mark.parametrize("query", ["'", '"', "*", "a AND", "(", "🙂", "-", "x" * 5000])
+@pytest.mark.parametrize("query", ["'", '"', "*", "a AND", "(", "🙂", "-", "x" * 5000, "\udcff"])
 def test_recall_takes_any_query(run: Run, query: str) -> None:
     assert run("recall", "--", query).exit_code == 0
 

@@ -207,6 +207,15 @@ def test_hub_refuses_what_makes_no_sense_and_it_is_not_queued(shared_hub: HubPro
     assert mine.outbox.depth() == 0
 
 
+def test_half_a_character_is_refused_by_a_hub_as_by_a_database(shared_hub: HubProcess, open_client: Open) -> None:
+    mine = open_client(shared_hub.url, shared_hub.token)
+    mine.recall("\ud800")
+    assert not mine.ask("Who works at \ud800?").known
+    for read in (lambda: mine.facts(subject="\ud800"), lambda: mine.graph(about="\ud800"), lambda: mine.page("\ud800")):
+        with pytest.raises(Refused, match="half a character"):
+            read()
+
+
 @pytest.mark.parametrize(("name", "given"), [("recall", {"query": "tea", "yet_to_come": 2}), ("yet_to_come", {})])
 def test_hub_that_is_older_than_who_asks_is_named_as_the_reason(
     shared_hub: HubProcess, name: str, given: dict[str, Any]

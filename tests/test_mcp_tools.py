@@ -286,6 +286,10 @@ def test_a_number_is_taken_as_text_where_text_is_wanted(plane: Plane) -> None:
         ("memory_recall", {"query": "a", "cursor": "nonsense"}, "cursor: "),
         ("memory_get_graph", {"as_of": "then"}, "as_of: 'then' is no ISO 8601 time"),
         ("memory_get_pulse", {"cursor": "nonsense"}, "cursor: 'nonsense' is not a next_cursor"),
+        ("memory_get_graph", {"about": "\ud800"}, "'\\ud800' holds half a character"),
+        ("memory_post_thought", {"text": "\ud800"}, "text: holds half a character"),
+        ("memory_correct", {"action": "retract", "target": "\ud800"}, "target: "),
+        ("memory_sync_status", {"\ud800": True}, "\\ud800: not a parameter of memory_sync_status"),
         ("memory_sync_status", {"verbose": True}, "verbose: not a parameter of memory_sync_status; it takes none"),
     ],
 )

@@ -708,6 +708,30 @@ def test_filter_that_makes_no_sense_is_refused(plane: Plane, filters: dict[str, 
         plane.recall("x", **filters)
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda plane: plane.recall("tea", project="\ud800"),
+        lambda plane: plane.recall("tea", person="\ud800"),
+        lambda plane: plane.items(to="\ud800"),
+        lambda plane: plane.facts(subject="\ud800"),
+        lambda plane: plane.nodes("\ud800"),
+        lambda plane: plane.graph(about="\ud800"),
+        lambda plane: plane.path("\ud800", "Bob"),
+        lambda plane: plane.search("\ud800"),
+    ],
+    ids=["project", "person", "to", "subject", "nodes", "about", "path", "search"],
+)
+def test_name_with_half_a_character_is_refused(plane: Plane, read: Callable[[Plane], Any]) -> None:
+    with pytest.raises(Refused, match=r"^'\\ud800' holds half a character"):
+        read(plane)
+
+
+@pytest.mark.parametrize("question", ["\ud800", "Who works at \ud800?", "What did I promise Bob\udcff?"])
+def test_question_with_half_a_character_has_no_answer(plane: Plane, question: str) -> None:
+    assert not plane.ask(question).known
+
+
 def test_times_of_reads_may_be_text(plane: Plane) -> None:
     plane.post("kites", agent="muse", created_at="2026-03-01T12:00:00Z")
     assert len(plane.recall("kites", since="2026-03-01T00:00:00Z").hits) == 1

@@ -34,7 +34,7 @@ from memory_plane.errors import (
 )
 from memory_plane.graphs import GraphReads
 from memory_plane.judgements import Judgements
-from memory_plane.operations import FORGET, agent_id, record_of
+from memory_plane.operations import FORGET, agent_id, readable, record_of
 from memory_plane.replica import FILE, PAGES, Replica
 from memory_plane.reports import Loss, Stats, Status
 from memory_plane.settings import Settings
@@ -212,12 +212,12 @@ class Client(Writes, GraphReads, Judgements):
         """
         filters = {"agent": agent, "kind": kind, "project": project, "person": person, "since": since, "until": until}
         shown = {"limit": limit, "cursor": cursor, "explain": explain, "tokens": tokens}
-        found: Recall = self._ask("recall", query=query, **filters, **shown)
+        found: Recall = self._ask("recall", query=readable(query), **filters, **shown)
         return found
 
     def ask(self, question: str, *, as_of: Moment | None = None) -> Answer:
         """Answer a question in plain words; see `Plane.ask`. The copy for offline reads holds no graph to ask."""
-        found: Answer = self._ask("ask", question=question, as_of=as_of)
+        found: Answer = self._ask("ask", question=readable(question), as_of=as_of)
         return found
 
     def pulse(self) -> Pulse:

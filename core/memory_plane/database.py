@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from memory_plane.errors import ConfigurationError, StoreBusy, StoreError
+from memory_plane.errors import ConfigurationError, StoreBusy, StoreError, half_a_character
 
 if TYPE_CHECKING:
     from memory_plane.settings import Settings
@@ -39,7 +39,8 @@ _FITS_INTO_MEMORY = 256 * 1024 * 1024
 class Database:
     """A SQLAlchemy engine with `reading()` (deferred) and `writing()` (immediate) transactions.
 
-    Every failure of the database itself leaves as a `StoreError` of one line, never as a trace with SQL in it.
+    Every failure of the database itself leaves as a `StoreError` of one line, never as a trace with SQL in it; a text
+    that no database holds is `Refused`.
     """
 
     @classmethod
@@ -259,6 +260,8 @@ class Database:
             raise self._told(error.orig) from error
         except sqlite3.Error as error:
             raise self._told(error) from error
+        except UnicodeEncodeError as error:
+            raise half_a_character(error) from None
 
     @property
     def _name(self) -> str:

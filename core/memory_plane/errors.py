@@ -44,6 +44,11 @@ class Refused(MemoryPlaneError):
     """The input of a write is not acceptable; the message begins with the field's name."""
 
 
+def half_a_character(error: UnicodeEncodeError) -> Refused:
+    """Return what to raise for a text with a lone surrogate, as in an argument that is no UTF-8: no file holds one."""
+    return Refused(f"{error.object[:80]!r} holds half a character (a lone surrogate)")
+
+
 class ModelUnavailable(MemoryPlaneError):
     """A model of somebody else does not answer now, or may not be asked: local answers do until it is asked again.
 

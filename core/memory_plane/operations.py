@@ -59,6 +59,11 @@ def agent_id(name: str) -> str | None:
     return folded if _AGENT.fullmatch(folded) else None
 
 
+def readable(query: str) -> str:
+    """Return a query without what no text holds: NUL and lone surrogates."""
+    return query.encode(errors="replace").decode().replace("\x00", "\N{REPLACEMENT CHARACTER}")
+
+
 def make_operation(
     op: str,
     body: Mapping[str, Any],

@@ -21,7 +21,7 @@ from memory_plane.errors import Refused, StoreError
 from memory_plane.failures import FailureLog
 from memory_plane.graphs import HITS, MOST, READS, GraphReads
 from memory_plane.judgements import Judgements
-from memory_plane.operations import memory_of, record_of
+from memory_plane.operations import memory_of, readable, record_of
 from memory_plane.purge import Purge
 from memory_plane.recall import graph, state, stats
 from memory_plane.recall.snapshot import MemorySnapshot
@@ -298,6 +298,7 @@ class Plane(Writes, GraphReads, Judgements):
         if kind is not None and kind not in (*KINDS, "fact"):
             raise Refused(f"kind: {kind!r} is unknown; give {', '.join(KINDS)} or fact")
         _check_limit(limit)
+        query = readable(query)
         filters = search.Filters(
             agent=agent,
             kind=kind,
@@ -334,7 +335,7 @@ class Plane(Writes, GraphReads, Judgements):
         at = asked("as_of", as_of, name)
         with self.database.reading() as connection:
             zone, least = ZoneInfo(name) if name else None, self.settings.min_confidence
-            return ask(connection, question, datetime.now(UTC), zone, at, least=least)
+            return ask(connection, readable(question), datetime.now(UTC), zone, at, least=least)
 
     def pulse(self) -> Pulse:
         """Return what every agent is doing, what is open, what was said last and what is new in the graph."""

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from memory_plane import reports, types
 from memory_plane.access import key_id, proof
-from memory_plane.errors import HubBusy, HubUnreachable, Refused
+from memory_plane.errors import HubBusy, HubUnreachable, Refused, half_a_character
 from memory_plane.operations import iso
 from memory_plane.reports import Changes
 from memory_plane.types import Operation, Receipt
@@ -146,10 +146,13 @@ class Hub:
         """Return what the read `name` of `Plane` answers; None is an argument that is not given."""
         given = {_NAMES.get(key, key): _text(value) for key, value in arguments.items() if value is not None}
         path = {"get": "/api/memories/{id}", "page": "/api/pages/{name}", "find": "/api/ids"}.get(name, f"/api/{name}")
-        if "{" in path:
-            path = path.format(**{key: quote(value, safe="") for key, value in given.items()})
-            given = {}
-        response = self._send("GET", path, params=given, also=(404, 422))
+        try:
+            if "{" in path:
+                path = path.format(**{key: quote(value, safe="") for key, value in given.items()})
+                given = {}
+            response = self._send("GET", path, params=given, also=(404, 422))
+        except UnicodeEncodeError as error:
+            raise half_a_character(error) from None
         if response.status_code == httpx.codes.NOT_FOUND and name == "get":
             return None
         if response.is_error:

@@ -72,7 +72,6 @@ def search(
     With `tokens`, hits come with what was said before and after them, the best first, as far as that many go.
     Raise `Refused` only for a cursor that is not ours; no query is an error.
     """
-    query = query.encode(errors="replace").decode().replace("\x00", "\N{REPLACEMENT CHARACTER}")
     offset = _read_cursor(cursor)
     most = min(offset + limit + 1, MAX_RESULTS)
     words = Words(connection, filters)

@@ -107,7 +107,7 @@ def _forget(plane: Plane | Client, agent: str, target: str, code: str) -> dict[s
     if code == expected:
         return receipt(plane.forget(target, agent=agent))
     if code:
-        raise Refused(f"to: {shorten(code, 20)!r} is not the code that a call without it gives now")
+        raise Refused(f"to: {shorten(repr(code), 20)} is not the code that a call without it gives now")
     detail = f"nothing was forgotten yet; it cannot be undone: call again with to = {expected} if the user asked for it"
     return _tried(plane, FORGET, {"target": target}, detail)
 
@@ -131,7 +131,7 @@ def _node(plane: Plane | Client, field: str, name: str) -> str:
         raise Refused(f"{field}: nothing is called {name!r}; memory_get_graph shows names and slugs")
     slugs = ", ".join(node.slug for node in whole[:8])
     raise Refused(
-        f"{field}: {shorten(name, 80)!r} may be {len(whole)} nodes; give the slug of one: {shorten(slugs, 400)}"
+        f"{field}: {shorten(repr(name), 80)} may be {len(whole)} nodes; give the slug of one: {shorten(slugs, 400)}"
     )
 
 

@@ -195,7 +195,8 @@ def answer(plane: Plane | Client, agent: str | None, spec: Spec, arguments: Mapp
 
 
 def _failed(reason: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(text=reason)], is_error=True)
+    written = reason.encode(errors="backslashreplace").decode()  # it may quote what no JSON holds
+    return CallToolResult(content=[TextContent(text=written)], is_error=True)
 
 
 def _readable(call: Callable[..., Answer], *arguments: Any) -> Answer:

@@ -74,7 +74,7 @@ def _convert(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
             return int(number) if schema["type"] == "integer" else number
     except (ValueError, OverflowError):
         pass
-    raise Refused(f"{name}: expected a number, got {shorten(str(value), 60)!r}")
+    raise Refused(f"{name}: expected a number, got {shorten(repr(value), 60)}")
 
 
 def _string(name: str, value: Any) -> str:
@@ -94,7 +94,9 @@ def moment(name: str, text: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise Refused(f"{name}: {shorten(text, 60)!r} is no ISO 8601 time; write it as 2026-10-31T12:00:00Z") from None
+        raise Refused(
+            f"{name}: {shorten(repr(text), 60)} is no ISO 8601 time; write it as 2026-10-31T12:00:00Z"
+        ) from None
     if moment.tzinfo is None:
         raise Refused(f"{name}: has no time zone; write it as 2026-10-31T12:00:00Z or with an offset")
     return moment
