@@ -106,6 +106,16 @@ def test_a_warning_of_a_person_is_no_log() -> None:
         ("Have not added Sentry to the checkout service.", set()),
         ("Orbit's CI moved from CircleCI to GitHub Actions.", {"Orbit USES GitHub Actions"}),
         ("Did not install Sentry.", set()),
+        ("Fixed a race in the outbox flusher, merged as PR #207.", {"codex CHANGED outbox flusher"}),
+        ("Implemented rate limiting in gatekeeper-api.", {"codex CHANGED gatekeeper-api"}),
+        ("Maya added a dark mode to Orbit.", {"Maya CHANGED Orbit"}),
+        ("Implemented the parser in Rust.", {"codex BUILDS parser", "parser USES Rust"}),
+        ("Fixed it in the last hour.", set()),
+        ("Bob fixed a leak in the kitchen.", set()),
+        ("Fix a race in the outbox flusher.", set()),
+        ("chore(deps): bump vite from 5.4 to 6.0", {"codex CHANGED vite"}),
+        ("feat(search): replace Elasticsearch with Typesense in orbit-api", {"orbit-api USES Typesense"}),
+        ("Fix: use pnpm", set()),
     ],
 )  # fmt: skip
 def test_what_coding_agents_did_and_wait_for(text: str, claims: set[str]) -> None:

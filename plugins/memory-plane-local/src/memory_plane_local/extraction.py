@@ -12,6 +12,8 @@ from memory_plane_local.cards import Cards
 from memory_plane_local.changes import read_change
 from memory_plane_local.choices import read_choice
 from memory_plane_local.clauses import Clause, doubt
+from memory_plane_local.columns import Columns
+from memory_plane_local.commits import read_commit
 from memory_plane_local.coreference import Discourse, renamed
 from memory_plane_local.dates import due_date
 from memory_plane_local.deadlines import read_deadline
@@ -30,6 +32,7 @@ from memory_plane_local.lists import joined
 from memory_plane_local.name import Name
 from memory_plane_local.name_guesses import guess
 from memory_plane_local.names import find_names
+from memory_plane_local.particulars import Particulars
 from memory_plane_local.relations import Reader
 from memory_plane_local.requests import read_request
 from memory_plane_local.sentences import Sentence, logged, sentences
@@ -77,6 +80,7 @@ class _Text:
         self.before = 0, 0
         self.reader = Reader(self.discourse, self.drafts, self._once)
         self.agenda, self.cards = Agenda(self.reader), Cards(self.reader)
+        self.columns, self.particulars = Columns(self.reader), Particulars(self.reader)
 
     def tokens(self, text: str) -> Sequence[Token]:
         """Return the tokens of what is said, without the head of a letter."""
@@ -109,11 +113,20 @@ class _Text:
         for name, other in renamed(clause.elements):
             self.names[_key(other.text)] = name
         self._listen(clause)
+        read_commit(clause)
+        if (row := self.columns.read(clause)) is not None:
+            self.items |= dict.fromkeys(row)
+            return
+        if (added := self.particulars.read(clause)) is not None:
+            self._item(added.item, added.instead)
+            return
         listed = self.agenda.read(clause)
         task = listed.item if listed else self._task(clause)
         tasked = listed is not None or task is not None
-        for item in (task,) if tasked else read_assignments(self.reader, clause):
+        given = [task] if tasked else list(read_assignments(self.reader, clause))
+        for item in given:
             self._item(item)
+        self.particulars.heard(clause, next(iter(given), None))
         self.cards.read(clause)
         for at in range(len(clause.elements)):
             self._element(clause, at, tasked=tasked)
@@ -209,7 +222,9 @@ class _Text:
             declared = Item(kind="commitment", owner=None, to=None, object=memory.text, due_at=due)
             self.items = {declared: None} | self.items
 
-    def _item(self, item: Item | None) -> None:
+    def _item(self, item: Item | None, instead: Item | None = None) -> None:
+        if instead is not None:
+            self.items.pop(instead, None)
         if item is not None:
             self.items[item] = None
 

@@ -30,7 +30,7 @@ def guess(sentence: Sentence, names: Sequence[Name]) -> list[Name]:
                 name.guess = _TYPES[label]
             elif probability >= _HUNCH:
                 name.hunch = _TYPES[label]
-        if not inside and probability >= _NEW:
+        if not inside and probability >= _NEW and sentence.tokens[begin].shape != "mark":
             name = name_at(sentence, begin, end, (), round(probability, 3))
             name.guess, name.label = _TYPES[label], label
             added.append(name)

@@ -132,9 +132,11 @@ class Reader:
                 continue  # who led a round of funding leads nobody
             if row.relation == "FOUNDER_OF" and element.low == "start" and not _founded(found):
                 continue
+            if row.relation == "CHANGED" and match.phrase.rest[:1] == ("~",) and not _worked_on(clause, at, after):
+                continue
             if not self._state(clause, element, match, subject, found, factor * sure):
                 continue
-            if match.phrase.rest[:1] == ("~",):
+            if match.phrase.rest[:1] == ("~",) and row.relation != "CHANGED":
                 continue
             if row.relation == "BUILDS" and not match.turned:
                 self._made_of(clause, element, subject, clause.elements[after - 1])
@@ -337,6 +339,15 @@ def _group(found: list[Name], *, past: bool) -> bool:
 def _founded(found: list[Name]) -> bool:
     """Whether what somebody started is a company, and no server or meeting."""
     return all(name.options in ((), ("Organization",)) and not name.weak for name in found)
+
+
+def _worked_on(clause: Clause, at: int, after: int) -> bool:
+    """Whether it is a thing with a name, or spoken of as known, in which something without a name was changed."""
+    changed, thing = clause.elements[at + 1], clause.elements[after - 1]
+    if changed.kind == NAME or any(name.options == ("Tool",) for name in changed.inside):  # is used there
+        return False
+    known = thing.kind == NOUN and thing.definite and " " in thing.names[0].text
+    return thing.kind == NAME or (known and thing.low not in cues("no_user"))
 
 
 def _everyday(name: Name) -> bool:
