@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Event
 
 import pytest
 
-from memory_plane import Plugin, hookimpl
+from memory_plane import Plugin, hookimpl, plugins
 from memory_plane.errors import PluginError
 from memory_plane.plugins import PluginManager
 from memory_plane.types import Vectors
@@ -44,6 +45,24 @@ def test_text_without_a_row_is_a_failure(plugin_manager: PluginManager) -> None:
     plugin_manager.register(ForgetfulPlugin())
     with pytest.raises(PluginError, match="'forgetful' failed in 'embed' and was skipped: gave 1 rows for 2 texts"):
         plugin_manager.embed(["a", "bcd"])
+
+
+def test_question_does_without_a_model_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "QUESTION_EMBED", 0.05)
+    go_on = Event()
+
+    class HangingPlugin(Plugin):
+        @hookimpl
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            go_on.wait()
+            return Vectors(model="hanging-1", rows=((1.0,),) * len(texts))
+
+    manager = PluginManager()
+    manager.register(HangingPlugin())
+    assert manager.embed(["tea"], question=True) is None
+    go_on.set()
+    assert manager.embed(["tea"]) == Vectors(model="hanging-1", rows=((1.0,),))
+    manager.close()
 
 
 def test_failing_model_is_not_replaced_since_vectors_of_two_models_tell_nothing_of_each_other() -> None:

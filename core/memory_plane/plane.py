@@ -307,7 +307,8 @@ class Plane(Writes, GraphReads, Judgements):
             since=asked("since", since, self.settings.timezone),
             until=asked("until", until, self.settings.timezone),
         )
-        vector = self.plugins.embed([query]) if self.settings.recall.meaning and query.strip() else None
+        meant = self.settings.recall.meaning and query.strip()
+        vector = self.plugins.embed([query], question=True) if meant else None
         expansion = self.plugins.expand(search.asked(query)) if self.settings.recall.beside else None
         with self.database.reading() as connection:
             return search.search(

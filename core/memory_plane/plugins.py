@@ -20,6 +20,7 @@ from memory_plane.discovery import Offer, chosen, installed, missing
 from memory_plane.errors import PluginError
 from memory_plane.failures import Failure, FailureLog, Failures
 from memory_plane.hookspecs import Hooks
+from memory_plane.patience import Patience
 from memory_plane.plugin import (
     HOOKS,
     Deferred,
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
 __all__ = ["Deferred", "Failure", "Plugin", "PluginInfo", "PluginManager", "hookimpl"]
 
 T = TypeVar("T")
+QUESTION_EMBED, QUESTION_EXPAND = 6.0, 1.0
+"""Seconds that a question waits for each, then it does without."""
 log = logging.getLogger(__name__)
 
 
@@ -90,6 +93,7 @@ class PluginManager:
         self._owners: dict[str, str] = {}
         self._hooks: dict[str, tuple[_Call, ...]] = dict.fromkeys(HOOKS, ())
         self._failures = Failures()
+        self._patience = Patience()
         self._closed = False
 
     # --- from installed to ready ---------------------------------------------------------------------------------
@@ -254,17 +258,17 @@ class PluginManager:
             pages += self._try(call, {"snapshot": snapshot}, check) or ()
         return pages
 
-    def embed(self, texts: Sequence[str], *, inline: bool = False) -> Vectors | None:
+    def embed(self, texts: Sequence[str], *, inline: bool = False, question: bool = False) -> Vectors | None:
         """Return the vectors of the first plugin that has a model, None while it fails: another's are of no use then.
 
-        With `inline`, deferred plugins are not asked, since a write waits.
+        With `inline`, deferred plugins are not asked, since a write waits; a `question` waits for a while only.
         """
-        check = partial(answers.vectors, texts=texts)
+        check, within = partial(answers.vectors, texts=texts), QUESTION_EMBED if question else None
         for call in self._hooks["embed"]:
             if inline and self._plugins[call.plugin].deferred:
                 continue
             try:
-                answer = self._ask(call, {"texts": texts}, check)
+                answer = self._ask(call, {"texts": texts}, check, within)
             except PluginError:
                 if self.strict:
                     raise
@@ -276,9 +280,10 @@ class PluginManager:
         return None
 
     def expand(self, words: Sequence[str]) -> Expansion | None:
-        """Return the first answer of a plugin that is asked at once: a question waits."""
+        """Return the first answer of a plugin that is asked at once: a question waits, and not for long."""
         calls = [call for call in self._hooks["expand"] if not self._plugins[call.plugin].deferred]
-        return next((answer for _, answer in self._each(calls, {"words": words}, answers.expansion)), None)
+        found = self._each(calls, {"words": words}, answers.expansion, within=QUESTION_EXPAND)
+        return next((answer for _, answer in found), None)
 
     def integrate(self, machine: Machine) -> list[tuple[str, Integration]]:
         """Return how each agent is told of Memory Plane, with the plugin that says it."""
@@ -331,6 +336,7 @@ class PluginManager:
         if self._closed:
             return
         self._closed = True
+        self._patience.close()
         for name, plugin in self._plugins.items():
             try:
                 plugin.close()
@@ -369,27 +375,39 @@ class PluginManager:
         return [call for call in self._hooks[hook] if call.plugin not in self.deferred]
 
     def _each(
-        self, calls: Sequence[_Call], values: Mapping[str, Any], check: Callable[[Any], T]
+        self,
+        calls: Sequence[_Call],
+        values: Mapping[str, Any],
+        check: Callable[[Any], T],
+        within: float | None = None,
     ) -> Iterator[tuple[str, T]]:
         """Ask one after the other, only as far as answers are wanted."""
         for call in calls:
-            answer = self._try(call, values, check)
+            answer = self._try(call, values, check, within)
             if answer is not None:
                 yield call.plugin, answer
 
-    def _try(self, call: _Call, values: Mapping[str, Any], check: Callable[[Any], T]) -> T | None:
+    def _try(
+        self, call: _Call, values: Mapping[str, Any], check: Callable[[Any], T], within: float | None = None
+    ) -> T | None:
         """Ask, and take a failure for no answer unless strict."""
         try:
-            return self._ask(call, values, check)
+            return self._ask(call, values, check, within)
         except PluginError:
             if self.strict:
                 raise
             return None
 
-    def _ask(self, call: _Call, values: Mapping[str, Any], check: Callable[[Any], T]) -> T | None:
-        """Call one implementation and check its answer; a failure is recorded and raised as `PluginError`."""
+    def _ask(
+        self, call: _Call, values: Mapping[str, Any], check: Callable[[Any], T], within: float | None = None
+    ) -> T | None:
+        """Call one implementation and check its answer; a failure is recorded and raised as `PluginError`.
+
+        One that takes longer than `within` seconds has failed too.
+        """
         try:
-            answer = call.function(*[values[name] for name in call.parameters])
+            asked = partial(call.function, *[values[name] for name in call.parameters])
+            answer = asked() if within is None else self._patience.call(call, asked, within)
             return None if answer is None else check(answer)
         except KeyboardInterrupt:
             raise
