@@ -164,3 +164,21 @@ def test_what_is_said_in_jest_is_taken_back(text: str, so: set[str]) -> None:
 )
 def test_what_code_says_is_no_claim(text: str) -> None:
     assert held(text) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "over"),
+    [
+        ("Alice isn't the CTO of Acme any more.", {"Alice CTO_OF Acme": "past"}),
+        ("Alice is no longer the CTO of Acme.", {"Alice CTO_OF Acme": "past"}),
+        ("Alice stepped down as CTO of Acme.", {"Alice CTO_OF Acme": "past"}),
+        ("Alice isn't the CTO any more.", {"Alice HAS_ROLE CTO": "past"}),
+        ("Alice is no longer an engineer at Acme.", {"Alice HAS_ROLE engineer": "past"}),
+        ("Alice was the CTO of Acme.", {"Alice PREVIOUSLY_WORKED_AT Acme": "past"}),
+        ("Alice is the former CTO of Acme.", {"Alice PREVIOUSLY_WORKED_AT Acme": "past"}),
+        ("Bob resigned as CFO of Acme.", {"Bob PREVIOUSLY_WORKED_AT Acme": "past"}),
+        ("Bob doesn't work at Acme anymore.", {"Bob PREVIOUSLY_WORKED_AT Acme": "past"}),
+    ],
+)
+def test_who_gives_up_a_title_has_not_left_the_company(text: str, over: dict[str, str]) -> None:
+    assert told(text) == over

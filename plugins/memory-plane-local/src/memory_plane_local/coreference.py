@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from memory_plane_local.elements import NAME, NOUN, Element
 from memory_plane_local.name import Name
-from memory_plane_local.tables import cues
+from memory_plane_local.tables import cues, rows
 
 _WANTED = {
     "he": (("Person",), 0.92),
@@ -41,13 +42,13 @@ class Discourse:
             self.recent.append(name)
         del self.recent[:-_MEMORY]
 
-    def resolve(self, pronoun: str) -> tuple[list[Name], float]:
-        """Return the names that a pronoun stands for, with the factor of that guess."""
+    def resolve(self, pronoun: str, apart: Sequence[Name] = ()) -> tuple[list[Name], float]:
+        """Return the names that a pronoun stands for, none of them in `apart`, with the factor of that guess."""
         if pronoun in ("me", "us"):
             return ([self.writer] if self.writer else []), 1.0 if pronoun == "me" else 0.95
         kinds, factor = _WANTED[pronoun]
         if pronoun in ("he", "she"):
-            return self._person(pronoun, factor)
+            return self._person(pronoun, factor, apart)
         if pronoun == "both" or (pronoun == "they" and self._people() and not self._grouped()):
             return self._people(), factor
         for kind in kinds:
@@ -71,16 +72,19 @@ class Discourse:
         since = min((self.recent.index(name) for name in self.subject if name in self.recent), default=0)
         return any(name.options[:1] in (("Organization",), ("Team",)) for name in self.recent[since:])
 
-    def _person(self, pronoun: str, factor: float) -> tuple[list[Name], float]:
-        """The subject before, or the person said last; one who was a she is no he."""
+    def _person(self, pronoun: str, factor: float, apart: Sequence[Name]) -> tuple[list[Name], float]:
+        """The subject before, or the person said last; one who was a she, or has a woman's name, is no he."""
         said = [name for name in reversed(self.recent) if name.options[:1] == ("Person",)]
         unknown = [name for name in reversed(self.recent) if not name.options and not name.weak and name.text.isalpha()]
         first = [name for name in self.subject if name in said] if len(self.subject) == 1 else []
-        for name in [*first, *said, *unknown]:
-            if self.gender.get(id(name), pronoun) == pronoun:
-                self.gender[id(name)] = pronoun
-                return [name], factor if name in said else factor * 0.85
-        return [], 0.0
+        able = [name for name in (*first, *said, *unknown) if self.gender.get(id(name), pronoun) == pronoun]
+        able = [name for name in able if not any(name is other for other in apart)]
+        likely = (name for name in able if id(name) in self.gender or _gender(name.text) in ("", pronoun))
+        name = next(likely, able[0] if able else None)
+        if name is None:
+            return [], 0.0
+        self.gender[id(name)] = pronoun
+        return [name], factor if name in said else factor * 0.85
 
     def stand_in(self, element: Element) -> list[Name]:
         """Return what "the project" or "the studio" of an earlier sentence is called; nothing for other words."""
@@ -92,6 +96,20 @@ class Discourse:
     def last(self, kind: str) -> Name | None:
         """Return the name of this type said last."""
         return next((name for name in reversed(self.recent) if name.options[:1] == (kind,)), None)
+
+
+@cache
+def _genders() -> dict[str, str]:
+    """The pronoun that given names and endings are spoken of by, "" for those of either."""
+    return {name: pronoun.replace("any", "") for pronoun, text in rows("genders.tsv") for name in text.split()}
+
+
+def _gender(text: str) -> str:
+    """The pronoun of a person by the given name, "" where it does not tell."""
+    given, known = text.split()[0].lower(), _genders()
+    if given in known:
+        return known[given]
+    return next((known[f"-{given[-size:]}"] for size in (5, 4, 3, 2, 1) if f"-{given[-size:]}" in known), "")
 
 
 def renamed(elements: Sequence[Element]) -> Iterator[tuple[Name, Name]]:

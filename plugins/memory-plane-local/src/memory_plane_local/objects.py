@@ -36,7 +36,7 @@ def objects(discourse: Discourse, once: Once, clause: Clause, at: int, *, any_ph
     if element.kind in (NAME, NOUN):
         return ([], at, 0.0) if not any_phrase and _loose(element) else (element.names, at + 1, 1.0)
     if element.kind == PRONOUN and clause.sentence.tokens[element.begin].low not in _SUBJECTS:
-        names, factor = discourse.resolve(element.low)
+        names, factor = discourse.resolve(element.low, clause.last)
         return names, at + 1, factor
     named = not is_common(element.low) or (any_phrase and element.low in cues("department"))
     if element.kind == WORD and element.low.isalpha() and len(element.low) > 2 and named and not _goes_on(elements, at):

@@ -47,6 +47,7 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
         recent = _unless_left(reader, reader.discourse.last("Organization"))
         place, factor = (recent, 0.8) if clause.elements[at].determined else (None, 0.0)
     flags = reader.flags(clause, verb) if verb else clause.flags
+    ceased = bool(verb and verb.form == "third" and flags & ENDED) or _left_as(clause, left, at, "demoting")
     flags |= ENDED if _bygone(clause, left, at) else 0
     begins = verb is not None and verb.low == "become"  # who became something is it since
     flags &= ~PAST_TENSE if begins else flags
@@ -57,7 +58,7 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
         places += [(name, turned) for name in found[:1] if fit(name, _PLACES)]
     for holder in person:
         for where, bits in places:
-            state(reader, clause, clause.elements[at], holder, where, bits, factor, begins=begins)
+            state(reader, clause, clause.elements[at], holder, where, bits, factor, begins=begins, ceased=ceased)
 
 
 def _holder_before(reader: Reader, clause: Clause, at: int) -> tuple[list[Name], int]:
@@ -110,8 +111,13 @@ def _bygone(clause: Clause, left: int, at: int) -> bool:
     opened = tokens[0].low in ("once", "formerly") and at <= _OPENING
     if opened or any(one.low in cues("former") for one in before):
         return True
-    left_as = left < at and elements[left].low == "as"
-    return left_as and any(one.kind == VERB and one.low in cues("leaving") for one in elements[max(left - 3, 0) : left])
+    return _left_as(clause, left, at, "leaving")
+
+
+def _left_as(clause: Clause, left: int, at: int, use: str) -> bool:
+    """Whether somebody gave a title up by one of the verbs that are cues for `use`: "stepped down as lead"."""
+    before = clause.elements[max(left - 3, 0) : left] if left < at and clause.elements[left].low == "as" else []
+    return any(one.kind == VERB and one.low in cues(use) for one in before)
 
 
 def _personal(element: Element) -> bool:
@@ -220,8 +226,12 @@ def state(
     factor: float,
     *,
     begins: bool,
+    ceased: bool = False,
 ) -> None:
-    """State that somebody holds a title, at a place where one is known; `begins`: since the verb says so."""
+    """State that somebody holds a title, at a place where one is known; `begins`: since the verb says so.
+
+    Where the title has `ceased` ("is no longer the CTO"), it alone is over, and not the work at its place.
+    """
     polar = polarity(flags, state=True)
     times = reader.times(clause, role, polar, state=not begins, leaving=False)
     tokens = clause.sentence.tokens
@@ -230,9 +240,10 @@ def state(
     made = _MADE.get(role.title.lower()) if place is not None and place.options[:1] not in _COMPANIES else None
     if made is not None and place is not None:
         reader.draft(clause, holder, sense(*made), place, polar, factor)
-    elif place is not None:
+    elif place is not None and not (ceased and role.form == "staff"):
         settle(place, (fit(place, _PLACES) or ("Organization", 1.0))[0])
-        relation = closed(f"{role.low}_OF" if role.form == "lead" else "WORKS_AT", polar)
+        relation = f"{role.low}_OF" if role.form == "lead" else "WORKS_AT"
+        relation = relation if ceased else closed(relation, polar)
         strength = round(_STRENGTH * factor * clause.doubt, 3)
         reader.drafts.add(Draft(holder, relation, place, polar, start, end, strength, times))
     after = clause.elements[at + 1].low if (at := clause.elements.index(role)) + 1 < len(clause.elements) else ""
