@@ -20,6 +20,7 @@ from memory_plane.plugins import PluginManager
 from memory_plane.settings import HubSettings, Settings, SyncSettings
 from memory_plane.setup.doctor import examine
 from memory_plane.setup.finding import Finding
+from memory_plane.spending import Spending
 from memory_plane.surfaces.cli import main
 from memory_plane.surfaces.cli.session import Session
 from memory_plane.testing.hub import HubProcess
@@ -196,6 +197,20 @@ def test_failure_of_a_plugin_is_named(make_plane: Callable[..., Plane]) -> None:
     plane.post("Ann likes tea", agent="muse")
     found = look(plane.settings, plane.plugins)["plugin broken"]
     assert (found.state, "no" in found.detail) == ("wrong", True)
+
+
+def test_cap_that_is_used_up_is_a_state(make_plane: Callable[..., Plane]) -> None:
+    class SpentPlugin(Plugin):
+        @hookimpl
+        def extract(self) -> None:
+            Spending(None, 5).reserve(6)
+
+    plane = make_plane(SpentPlugin(), strict=False)
+    plane.post("Ann likes tea", agent="muse")
+    found = look(plane.settings, plane.plugins)["plugin spent"]
+    assert found.state == "note"
+    assert found.detail.startswith("cap of 5 tokens a day (daily_tokens) used up, local answers until 2")
+    assert plane.status().failures == ()
 
 
 def test_command_exits_with_1_when_something_is_wrong(home: Path) -> None:

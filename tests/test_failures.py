@@ -31,6 +31,17 @@ def test_latest_failure_of_each_plugin_is_kept(log: FailureLog) -> None:
     assert log.latest() == {"birds": birds, "muse": muse}
 
 
+def test_state_that_ends_by_itself_is_told_until_then(log: FailureLog) -> None:
+    now = datetime.now(UTC)
+    lasting, over = (
+        Failure(name, "classify", "cap", now, now + timedelta(hours=h)) for name, h in (("jev", 1), ("llm", -1))
+    )
+    for one in (lasting, over):
+        log.add(one)
+    assert log.latest() == {"jev": lasting}
+    assert str(lasting) == "plugin 'jev': cap"
+
+
 def test_old_failures_are_forgotten(log: FailureLog) -> None:
     log.add(failure(ago=KEPT + timedelta(seconds=1)))
     assert log.latest() == {}

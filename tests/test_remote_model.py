@@ -317,7 +317,7 @@ def test_what_was_spent_is_what_the_server_says_or_else_a_guess(usage: Any, coun
 
 def test_nothing_is_sent_beyond_the_cap(ask: Callable[..., Any]) -> None:
     server = Server(ok())
-    with pytest.raises(ModelUnavailable, match="tokens of today"):
+    with pytest.raises(ModelUnavailable, match="tokens a day"):
         ask(server, cap=10)
     assert server.requests == []
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_plane.errors import ModelUnavailable
+from memory_plane.errors import CapReached, ModelUnavailable
 from memory_plane.spending import FILE, Spending
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -19,7 +19,8 @@ NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 def test_nothing_is_reserved_beyond_the_cap(tmp_path: Path, kept: bool) -> None:
     spending = Spending(tmp_path / "jev" if kept else None, 100, clock=lambda: NOON)
     spending.reserve(60)
-    with pytest.raises(ModelUnavailable, match="has used its 100 tokens of today") as caught:
+    used_up = r"^cap of 100 tokens a day \(daily_tokens\) used up, local answers until 2026-12-01 00:00 UTC$"
+    with pytest.raises(CapReached, match=used_up) as caught:
         spending.reserve(41)
     assert caught.value.until == datetime(2026, 12, 1, tzinfo=UTC)
     assert not caught.value.blames

@@ -59,3 +59,7 @@ class ModelUnavailable(MemoryPlaneError):
         super().__init__(message)
         self.until = until
         self.blames = blames
+
+
+class CapReached(ModelUnavailable):
+    """What a model may cost in a day is used up: nothing is broken, and it is asked again `until` then."""

@@ -38,14 +38,20 @@ def places(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One thing that went wrong: in a hook, or at the stage of its life that `where` names."""
+    """One thing that went wrong: in a hook, or at the stage of its life that `where` names.
+
+    With `until` nothing is broken: it is a state that ends by itself then.
+    """
 
     plugin: str
     where: str
     error: str
     at: datetime
+    until: datetime | None = None
 
     def __str__(self) -> str:
+        if self.until is not None:
+            return f"plugin {self.plugin!r}: {self.error}"
         if self.where == "choose":
             return f"plugin {self.plugin!r} is {self.error}"
         return f"plugin {self.plugin!r} failed in {self.where!r} and was skipped: {self.error}"
@@ -59,7 +65,7 @@ class FailureLog:
 
     def add(self, failure: Failure) -> None:
         """Append a failure; the older half goes when the file has grown too long."""
-        line = json.dumps(asdict(failure) | {"at": failure.at.isoformat()}) + "\n"
+        line = json.dumps(asdict(failure), default=datetime.isoformat) + "\n"
         with suppress(OSError):
             self._shorten()
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -78,7 +84,7 @@ class FailureLog:
         """Return the latest failure of each plugin that was not mended since."""
         since = datetime.now(UTC) - KEPT
         found = {failure.plugin: failure for failure in self._read() if failure.at > since}
-        return {plugin: failure for plugin, failure in found.items() if failure.where != _MENDED}
+        return {plugin: failure for plugin, failure in found.items() if failure.where != _MENDED and _lasts(failure)}
 
     def _read(self) -> Iterator[Failure]:
         try:
@@ -88,7 +94,8 @@ class FailureLog:
         for line in lines:
             with suppress(ValueError, TypeError, KeyError):  # a torn or foreign line is no failure of a plugin
                 record = json.loads(line)
-                yield Failure(**record | {"at": datetime.fromisoformat(record["at"]).astimezone(UTC)})
+                times = {"at": record["at"], "until": record.get("until")}
+                yield Failure(**record | {name: at and _moment(at) for name, at in times.items()})
 
     def _shorten(self) -> None:
         with suppress(FileNotFoundError):
@@ -127,4 +134,13 @@ class Failures:
 
     def latest(self) -> dict[str, Failure]:
         """Return the latest failure of each plugin."""
-        return (self._journal.latest() if self._journal else {}) | self._latest
+        here = {plugin: failure for plugin, failure in self._latest.items() if _lasts(failure)}
+        return (self._journal.latest() if self._journal else {}) | here
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def _lasts(failure: Failure) -> bool:
+    return failure.until is None or failure.until > datetime.now(UTC)

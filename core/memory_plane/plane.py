@@ -512,10 +512,12 @@ class Plane(Writes, GraphReads, Judgements):
             )
 
     def failures(self) -> tuple[str, ...]:
-        """Return the latest failure of each plugin, also those that other processes saw."""
+        """Return the latest failure of each plugin, also those that other processes saw; a used-up cap is none."""
         if "plugins" in vars(self):
-            return tuple(str(info.failure) for info in self.plugins.infos() if info.failure is not None)
-        return tuple(map(str, FailureLog(self.home / "failures.jsonl").latest().values()))
+            found = [info.failure for info in self.plugins.infos() if info.failure is not None]
+        else:
+            found = list(FailureLog(self.home / "failures.jsonl").latest().values())
+        return tuple(str(failure) for failure in found if failure.until is None)
 
     def stats(self) -> Stats:
         """Return what the memory is made of."""

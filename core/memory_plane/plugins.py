@@ -17,7 +17,7 @@ import pluggy
 
 from memory_plane import answers
 from memory_plane.discovery import Offer, chosen, installed, missing
-from memory_plane.errors import PluginError
+from memory_plane.errors import CapReached, PluginError
 from memory_plane.failures import Failure, FailureLog, Failures
 from memory_plane.hookspecs import Hooks
 from memory_plane.patience import Patience
@@ -415,7 +415,8 @@ class PluginManager:
             raise self._failed(call.plugin, call.hook, error) from error
 
     def _failed(self, plugin: str, where: str, error: BaseException) -> PluginError:
-        failure = Failure(plugin, where, told(error), datetime.now(UTC))
+        until = error.until if isinstance(error, CapReached) else None
+        failure = Failure(plugin, where, told(error), datetime.now(UTC), until)
         self._failures.add(failure)
         log.warning("%s", failure, exc_info=error)
         return PluginError(str(failure))

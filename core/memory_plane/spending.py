@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from memory_plane.errors import ModelUnavailable
+from memory_plane.errors import CapReached, ModelUnavailable
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -62,9 +62,9 @@ class Spending:
         return count if known == self._today else 0
 
     def reserve(self, tokens: int) -> None:
-        """Set tokens aside before a request, so that a crash costs no more; raise `ModelUnavailable` beyond the cap.
+        """Set tokens aside before a request, so that a crash costs no more; raise `CapReached` beyond the cap.
 
-        Raise it too where the count cannot be kept: what is not counted is not spent.
+        Raise `ModelUnavailable` where the count cannot be kept: what is not counted is not spent.
         """
         try:
             counted = self._change(tokens, limit=self.cap)
@@ -75,8 +75,9 @@ class Spending:
             tomorrow = (self._clock().astimezone(UTC) + timedelta(days=1)).replace(
                 hour=0, minute=0, second=0, microsecond=0
             )
-            said = f"has used its {self.cap:,} tokens of today and is asked again tomorrow (UTC); raise daily_tokens"
-            raise ModelUnavailable(said, until=tomorrow)
+            said = f"cap of {self.cap:,} tokens a day (daily_tokens) used up, local answers until "
+            said += f"{tomorrow:%Y-%m-%d %H:%M} UTC"
+            raise CapReached(said, until=tomorrow)
 
     def settle(self, reserved: int, spent: int) -> None:
         """Replace what was set aside by what it came to; where that cannot be kept, what was set aside is counted."""

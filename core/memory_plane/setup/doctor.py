@@ -207,7 +207,9 @@ def _waiting_events(nobody_for: str, paths: Sequence[Path], now: datetime) -> Fi
 
 def _plugins(plugins: PluginManager) -> Iterator[Finding]:
     for info in plugins.infos():
-        if info.failure:
+        if info.failure and info.failure.until:
+            yield Finding(what=f"plugin {info.name}", state="note", detail=info.failure.error)
+        elif info.failure:
             remedy = f"correct it, or leave {info.name!r} out of plugins.enabled"
             yield Finding(what=f"plugin {info.name}", state="wrong", detail=str(info.failure), remedy=remedy)
         elif info.state == "active":

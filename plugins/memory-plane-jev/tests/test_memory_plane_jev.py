@@ -246,7 +246,8 @@ def test_cap_of_a_day_stops_the_asking_and_loses_nothing(make_server: MakeServer
         assert plane.ingest().enriched == 0
     assert server.requests == []
     assert plane.status().waiting == 1
-    assert "has used its 10 tokens of today" in str(plane.status().failures)
+    assert "cap of 10 tokens a day (daily_tokens) used up, local answers until" in str(plane.plugins.failures[-1])
+    assert plane.status().failures == ()
 
 
 # --- settings ------------------------------------------------------------------------------------------------------

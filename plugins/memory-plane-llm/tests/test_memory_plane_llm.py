@@ -253,7 +253,7 @@ def test_server_that_is_away_costs_nothing_and_cap_stops_the_asking(make_llm: Ma
     count = len(server.requests)
     poor = make_llm(strict=False, extractor="llm", daily_tokens=100)
     assert poor.ingest().enriched == 0
-    assert "has used its 100 tokens of today" in str(poor.status().failures)
+    assert "cap of 100 tokens a day (daily_tokens) used up" in str(poor.plugins.failures[-1])
     assert len(server.requests) == count
 
 

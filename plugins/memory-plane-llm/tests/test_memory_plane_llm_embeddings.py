@@ -89,7 +89,7 @@ def test_price_of_vectors_is_counted(make_llm: MakePlane, server: Any) -> None:
     make_llm(embeddings="embed-1").plugins.embed(["a", "b"])
     poor = make_llm(strict=False, embeddings="embed-1", daily_tokens=8)
     assert poor.plugins.embed(["c", "d"]) is None
-    assert "has used its 8 tokens of today" in str(poor.plugins.failures[-1])
+    assert "cap of 8 tokens a day (daily_tokens) used up" in str(poor.plugins.failures[-1])
     assert len(server.requests) == 1
 
 
