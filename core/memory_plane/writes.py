@@ -103,8 +103,8 @@ class Writes(ABC):
         """Store each paragraph of a text of any length as an observation; one receipt each, none for a blank text.
 
         The words are somebody else's unless `origin` says that they are the agent's or the user's own. What is known
-        from the same `source` is a duplicate, so of a text that has changed only the new is stored. `found(ids)` tells
-        what is in it.
+        from the same `source` is a duplicate, so of a text that has changed only the new is stored, wherever the rest
+        stands now. `found(ids)` tells what is in it.
         """
         from memory_plane import texts
 
@@ -117,11 +117,12 @@ class Writes(ABC):
             return [Receipt(id="", state="refused", detail=str(error))]
         given = {"kind": "observation", "origin": origin, "project": project, "source": source, "thread": source}
         receipts: list[Receipt] = []
+        taken: set[str] = set()
         for part, then in zip(paragraphs, times, strict=True):
-            id = texts.id_of(agent, source, part) if source is not None else None
+            id, known = (None, False) if source is None else texts.known(agent, source, part, self._has, taken)
             receipts.append(
                 Receipt(id=id, state="duplicate")
-                if id is not None and self._has(id)
+                if id is not None and known
                 else self.write("thought", {"text": part, **given}, agent=agent, created_at=then, id=id)
             )
             if progress is not None:
