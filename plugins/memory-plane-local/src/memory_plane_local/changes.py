@@ -33,7 +33,7 @@ class Change(NamedTuple):
 def read_change(reader: Reader, clause: Clause, at: int) -> bool:
     """Draft what begins and what ends by the verb at `at`; False where it says no such thing."""
     element = clause.elements[at]
-    if _left_work(reader, clause, at):
+    if _left_work(reader, clause, at) or _moved_on(reader, clause, at):
         return True
     ways = (_change(clause, at, *way) for way in _verbs().get(element.low, ()))
     change = next(filter(None, ways), None)
@@ -79,6 +79,25 @@ def _left_work(reader: Reader, clause: Clause, at: int) -> bool:
     for one in held:
         reader.draft(clause, one.subject, works, one.object, "past", factor or _UNSAID, verb, leaving=True)
     return bool(held)
+
+
+def _moved_on(reader: Reader, clause: Clause, at: int) -> bool:
+    """Whether a person moved to a company: "Bob moved to Globex", but not "we moved to Stripe"."""
+    verb, rest = clause.elements[at], clause.elements[at + 1 : at + 4]
+    rest = rest[1:] if rest and rest[0].low == "over" else rest
+    if verb.low not in cues("changing_jobs") or verb.passive or len(rest) < 2 or rest[0].low != "to":
+        return False
+    people, factor = reader.subject(clause, at)
+    several = at > 0 and clause.sentence.tokens[clause.elements[at - 1].begin].low == "we"
+    companies = rest[1].names if rest[1].kind == NAME else []
+    if several or not companies or not all(name.options[:1] == ("Organization",) for name in companies):
+        return False
+    if not people or any(name.options[:1] != ("Person",) for name in people):
+        return False
+    clause.last, clause.main = people, clause.main or people
+    polar, works = polarity(reader.flags(clause, verb), state=False), sense("join", "WORKS_AT")
+    pairs = [(person, company) for person in people for company in companies]
+    return any([reader.draft(clause, one, works, other, polar, factor, verb) for one, other in pairs])
 
 
 def _left_something(after: list[Element]) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from memory_plane_local.elements import NAME, NOUN, Element
+from memory_plane_local.elements import NAME, NOUN, VERB, WORD, Element
 from memory_plane_local.name import Name
 from memory_plane_local.tables import cues, rows
+from memory_plane_local.tokens import Token
 
 _WANTED = {
     "he": (("Person",), 0.92),
@@ -112,15 +113,54 @@ def _gender(text: str) -> str:
     return next((known[f"-{given[-size:]}"] for size in (5, 4, 3, 2, 1) if f"-{given[-size:]}" in known), "")
 
 
-def renamed(elements: Sequence[Element]) -> Iterator[tuple[Name, Name]]:
-    """Yield a name and another one for the same: "Orbit (aka Orb)"; what has no name of its own takes the other."""
+def renamed(elements: Sequence[Element], tokens: Sequence[Token]) -> Iterator[tuple[Name, Name]]:
+    """Yield a name and another one for the same: "Orbit (aka Orb)"; what has no name of its own takes the other.
+
+    The name that counts comes first: Larkspur in "Larkspur, formerly Tidewater" and "Tidewater is now called Larkspur".
+    """
     for at, element in enumerate(elements):
-        if element.low not in cues("alias") or not 0 < at < len(elements) - 1 or elements[at + 1].kind != NAME:
+        if element.kind != NAME or not at or (link := _naming(elements, tokens, at)) is None:
             continue
-        first, other = elements[at - 1 if elements[at - 1].names else max(at - 2, 0)], elements[at + 1]
+        first, other = (elements[link[0]], element) if not link[1] else (element, elements[link[0]])
         if first.kind == NOUN and first.names[0].options:
             other.names[0].options, other.names[0].soft = first.names[0].options, True
             first.names = other.names
-        elif first.kind == NAME:
+        elif first.kind == other.kind == NAME:
             yield first.names[0], other.names[0]
             other.names = first.names
+
+
+def _naming(elements: Sequence[Element], tokens: Sequence[Token], at: int) -> tuple[int, bool] | None:
+    """The element that has the name at `at` too, and whether that one is the newer."""
+    before = elements[at - 1]
+    if before.low in cues("alias"):
+        return _named_before(elements, at - 1), False
+    closes = at + 1 == len(elements) or elements[at + 1].low in (",", ")", "be")
+    aside = at > 1 and closes and elements[at - 2].low in (",", "(") and before.low in cues("once_named")
+    now = closes and before.low in (",", "(") and tokens[elements[at].begin - 1].low == "now"
+    if aside or now:
+        first = at - 3 + now
+        people = any(one.kind == NAME and one.names[0].options[:1] == ("Person",) for one in elements[: first + 1])
+        return (first, now) if first >= 0 and elements[first].kind == NAME and not people else None
+    verb = at - 1 - (before.low in ("as", "from", "to"))
+    if verb < 1:
+        return None
+    if elements[verb].low in cues("renaming"):
+        return _named_before(elements, verb), before.low != "from"
+    if elements[verb].kind != VERB or elements[verb].low not in ("call", "know", "name"):
+        return None
+    said = {token.low for token in tokens[max(elements[verb].begin - 1, 0) : elements[verb].end]}
+    new = "now" in said
+    if new or said & cues("once_called") or said & cues("also_called"):
+        return _named_before(elements, verb), new
+    return None
+
+
+def _named_before(elements: Sequence[Element], at: int) -> int:
+    """The element before what says that something has another name."""
+    at -= 1
+    while (
+        at > 0 and not elements[at].names and (elements[at].low in (",", "(", "be", "the") or elements[at].kind == WORD)
+    ):
+        at -= 1
+    return at

@@ -110,7 +110,7 @@ class _Text:
             clause.before = list(self.discourse.subject)
         for element in clause.elements:
             element.names = self.discourse.stand_in(element) or [self._once(name) for name in element.names]
-        for name, other in renamed(clause.elements):
+        for name, other in renamed(clause.elements, tokens):
             self.names[_key(other.text)] = name
         self._listen(clause)
         read_commit(clause)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import fit, polarity
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
-from memory_plane_local.guards import PAST_TENSE, QUESTION
+from memory_plane_local.guards import ENDED, PAST_TENSE, QUESTION
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.subjects import opens
@@ -73,6 +73,10 @@ def read_frames(reader: Reader, clause: Clause, at: int) -> None:
         polar = polarity(flags, state=frame.row.state)
         if works and polar == "positive" and _behind(clause.elements, at, _HIRING, "from"):
             polar = "past" if clause.elements[at - 1].flags == PAST_TENSE else "positive"
+        beside = clause.elements[at - 2 : at] if works and at > 1 else []
+        if [one.low for one in beside] == ["work", "with"] and beside[0].flags & ENDED:
+            bound.sources = [*bound.sources, *reader.subject(clause, at - 2)[0]]  # "I used to work with Ann at Acme"
+            polar = polarity(flags | beside[0].flags, state=True)
         stated = False
         for source in bound.sources:
             for target in bound.targets:

@@ -78,6 +78,8 @@ def _by_its_neighbours(tokens: Sequence[Token], begin: int, end: int, last: str)
     named = begin - 2 - (begin > 2 and tokens[begin - 2].low in cues("connecting"))  # "my startup is called Inkwell"
     if before in ("called", "named") and (kind := _kind(tokens, named)) is not None:
         return ((kind,) if kind else ()), 0.85
+    if before in ("called", "named") and begin > 1 and tokens[begin - 2].low in {"now", *cues("once_called")}:
+        before = ""  # "Tidewater is now called Larkspur"
     if kind := _told(tokens, end):
         return (kind,), 0.85
     if after in common_nouns() and tokens[end].shape == "low":
