@@ -14,6 +14,7 @@ from memory_plane.access import (
     TokenFile,
     agent_of,
     agent_token,
+    code,
     ensure_token,
     key_id,
     named,
@@ -193,6 +194,12 @@ def test_what_is_no_proof_is_no_proof(answer: object) -> None:
 
 def test_where_the_challenge_ends_cannot_be_moved() -> None:
     assert proof(MASTER, "1", "host:8788") != proof(MASTER, "", "host:87881")
+
+
+def test_a_code_is_of_one_home_and_of_one_text(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    assert code(one, "a") == code(one, "a")
+    assert len({code(one, "a"), code(one, "b"), code(other, "a")}) == 3
 
 
 def test_no_challenge_makes_the_hub_write_an_agents_token() -> None:

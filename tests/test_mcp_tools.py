@@ -9,6 +9,7 @@ import pytest
 from mcp_types import CallToolResult, TextContent
 
 from memory_plane import Plane
+from memory_plane.access import renew_token
 from memory_plane.errors import StoreError
 from memory_plane.surfaces import entries
 from memory_plane.surfaces.mcp_server import answer
@@ -195,6 +196,16 @@ def test_code_of_another_sight_forgets_nothing(plane: Plane) -> None:
         given = {"action": "forget", "target": target, "to": code}
         assert "is not the code" in refusal(plane, "muse", "memory_correct", **given)
     assert len(plane.recall("door").hits) == 2
+
+
+def test_code_is_a_secret_of_the_home_that_nobody_makes_of_what_all_agents_read(plane: Plane) -> None:
+    id = plane.post("The door opens with pepper", agent="muse").id
+    shown = forgetting(plane, "muse", id)
+    assert shown == forgetting(plane, "muse", id)
+    renew_token(plane.home)
+    refused = refusal(plane, "muse", "memory_correct", action="forget", target=id, to=shown)
+    assert "is not the code" in refused
+    assert plane.recall("pepper").hits
 
 
 def test_ingest_stores_each_paragraph_as_words_of_others_and_tells_what_is_in_it(make_plane: MakePlane) -> None:

@@ -155,6 +155,12 @@ def session_lasts(master: str, shown: str, now: float) -> bool:
     return hmac.compare_digest(session(master, int(until)), shown) and now < int(until)
 
 
+def code(home: Path, said: str) -> str:
+    """Return eight characters that only this home gives for some words: who brings them was shown these."""
+    key = ensure_token(home).encode()
+    return hmac.digest(key, f"memory-plane code\n{said}".encode(), "sha256").hex()[:8]
+
+
 def key_id(token: str) -> str:
     """Return the name of a token, from which nobody can tell the token; an agent's begins with `mp.<agent>.`."""
     name = hashlib.sha256(b"memory-plane key id" + token.encode()).hexdigest()[:16]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from memory_plane import access
 from memory_plane.errors import Refused
 from memory_plane.operations import FORGET
 from memory_plane.store.names import folded
@@ -102,8 +102,7 @@ def _forget(plane: Plane | Client, agent: str, target: str, code: str) -> dict[s
     others = any(one.agent != agent for one in loss.operations)  # the answer to a question goes with it
     if others or record["agent"] != agent or record["body"].get("origin", "agent") != "agent":
         raise Refused("target: is not yours; only the user forgets what others wrote or the user said: docs/forget.md")
-    shown = f"{agent} {target} {' '.join(one.id for one in loss.operations)}"
-    expected = sha256(shown.encode()).hexdigest()[:8]
+    expected = access.code(plane.home, f"{agent} {target} {' '.join(one.id for one in loss.operations)}")
     if code == expected:
         return receipt(plane.forget(target, agent=agent))
     if code:
