@@ -299,7 +299,7 @@ def test_a_page_is_rendered_now(hub: TestClient, plane: Plane, name: str, kind: 
         ("facts?as_of=x", "as_of: 'x' is no ISO 8601 time"),
         ("graph?min_attention=nan", "min_attention: nan is not within 0 to 1"),
         ("graph?min_attention=1.5", "min_attention: 1.5 is not within 0 to 1"),
-        (f"ids?prefix={NOWHERE}0", "prefix: has 37 characters; an id has 36"),
+        (f"ids?prefix={NOWHERE}000000000", "prefix: has 45 characters; an id has at most 44"),
         ("changes?since=x", "since: "),
         ("changes?since=99.0", "since: "),
         ("changes?peer=x", "peer: is no id of a store"),
@@ -318,7 +318,7 @@ def test_a_wrong_parameter_is_named(idle: TestClient, path: str, error: str) -> 
     [
         ("graph?min_attention=1.5", lambda plane: plane.graph(min_attention=1.5)),
         ("graph?min_attention=-1", lambda plane: plane.graph(min_attention=-1)),
-        (f"ids?prefix={NOWHERE}0", lambda plane: plane.find(f"{NOWHERE}0")),
+        (f"ids?prefix={NOWHERE}000000000", lambda plane: plane.find(f"{NOWHERE}000000000")),
         ("items?limit=0", lambda plane: plane.items(limit=0)),
     ],
 )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -198,6 +199,23 @@ def test_item_is_assigned_snoozed_and_resolved_by_the_beginning_of_its_id(
     assert ok("snooze", id[:8], "in 3 days").startswith("stored")
     assert ok("resolve", id[:13].upper(), "--note", "sent") == f"closed {id}: Send Rob the logo\n"
     assert answer("items") == []
+
+
+def test_each_item_of_a_list_is_closed_by_itself(
+    answer: Callable[..., Any], ok: Callable[..., str], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_PLANE_PLUGINS__ENABLED", "local")
+    id = answer("post", "TODO:\n- [ ] Ann: send Rob the deck\n- [ ] Fix the login bug\n- [x] Tag the release")["id"]
+    deck, bug = (one["id"] for one in answer("items"))
+    assert [deck.partition(".")[0], bug.partition(".")[0]] == [id, id]
+    short = f"{id[:8]}.{bug.partition('.')[2]}"
+    assert ok("resolve", short) == f"closed {bug}: Fix the login bug\n"
+    assert [one["id"] for one in answer("items")] == [deck]
+    assert re.search(f"{bug} +done +commitment", ok("get", id))
+    assert "deck" in ok("resolve", deck)
+    assert answer("items") == []
+    assert_one_line(run("resolve", f"{id}.7"), 1, "has no item at 7, but at")
+    assert_one_line(run("correct", "retract", deck), 1, "one of several open items")
 
 
 def test_beginning_of_an_id_must_be_long_enough_known_and_unique(run: Run, ok: Callable[..., str]) -> None:

@@ -318,6 +318,31 @@ def test_open_items_are_changed_by_queued_words(hub: HubProcess, open_client: Op
     assert mine.find(kept.id[:8]) == [kept.id]
 
 
+def test_items_of_one_memory_are_changed_by_queued_words(
+    hub: HubProcess, open_client: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.stop()
+    monkeypatch.setenv("MEMORY_PLANE_PLUGINS__ENABLED", "local")
+    hub.start()
+    mine = open_client(hub.url, hub.token)
+    two = [mine.post(f"TODO:\n- {verb} Ann\n- {verb} Bob\n- {verb} Eve", agent="muse").id for verb in ("Call", "Pay")]
+    mine._copied = float("-inf")
+    first, second, third = (one.id for one in mine.items() if one.memory == two[0])
+    hub.stop()
+    mine.resolve(first, agent="muse")
+    mine.assign(second, "grok", agent="muse")
+    mine.snooze(two[1], "2099-01-01T00:00:00Z", agent="muse")
+    assert [(one.id, one.to) for one in mine.items()] == [(second, "grok"), (third, None)]
+    assert mine.find(f"{third[:8]}.{third.partition('.')[2]}") == [third]
+    hub.start()
+    mine.flush()
+    mine._copied = float("-inf")
+    assert [(one.id, one.to) for one in mine.items()] == [(second, "grok"), (third, None)]
+    hub.stop()
+    mine.retract(two[0], agent="muse")
+    assert mine.items() == []
+
+
 def test_pulse_page_of_a_machine_without_a_database_is_that_of_the_copy_with_what_waits(
     hub: HubProcess, home: Path, open_client: Open
 ) -> None:

@@ -71,13 +71,21 @@ def links(memory: Memory, ids: Sequence[str]) -> Iterator[Link]:
                 yield Link(source=source, relation=verb, target=target, probability=0.9, valid_from=START)
 
 
+def promised(words: str) -> list[int]:
+    """Where the promises of a text begin."""
+    return [found.start() for found in re.finditer("promises", words)]
+
+
 class NamesPlugin(Plugin):
     """Takes a name for the youngest node that bears it, and scores every agent."""
 
     @hookimpl
     def extract(self, memory: Memory) -> Extraction:
-        item = Item(kind="commitment", owner=memory.agent, to="Ann", object=memory.text, due_at=START)
-        return Extraction(mentions=names(memory), items=(item,) if "promises" in memory.text else ())
+        items = (
+            Item(kind="commitment", owner=memory.agent, to="Ann", object=memory.text[at:], due_at=START, start=at)
+            for at in promised(memory.text)
+        )
+        return Extraction(mentions=names(memory), items=tuple(items))
 
     @hookimpl
     def classify(self, memory: Memory, found: Extraction, candidates: Sequence[Candidate]) -> Classification:
@@ -190,8 +198,11 @@ def histories(draw: st.DrawFn) -> list[Operation]:
     words = draw(words_on_nodes(memories))
     later = []
     for op, body in draw(st.lists(about, max_size=8)):
-        target = draw(st.sampled_from([*memories, *words, nobody])).id
-        field = "item" if op in ("resolve", "assign", "snooze") else "target"
+        one = draw(st.sampled_from([*memories, *words, nobody]))
+        target, field = one.id, "target"
+        if op in ("resolve", "assign", "snooze"):
+            field = "item"
+            target += draw(st.sampled_from(["", ".0", *(f".{at}" for at in promised(one.body.get("text", "")))]))
         later.append(make_operation(op, {**body, field: target}, agent=draw(agent), created_at=draw(moment)))
     return list({operation.id: operation for operation in [*memories, *words, *later]}.values())
 
@@ -220,7 +231,7 @@ def enriched(open_plane: OpenPlane) -> Plane:
 ASSERTED = {
     "thoughts": "SELECT hex(o.id), t.agent, t.kind, t.project, t.origin, t.at, t.visible, t.pinned"
     " FROM thoughts t JOIN operations o USING (seq)",
-    "items": "SELECT hex(o.id), i.kind, i.owner, i.addressee, i.due_at, i.status, i.snoozed_until"
+    "items": "SELECT hex(o.id), i.place, i.kind, i.owner, i.addressee, i.due_at, i.status, i.snoozed_until"
     " FROM items i JOIN operations o USING (seq) WHERE i.method = 'asserted'",
     "facts": "SELECT hex(o.id), f.subject, f.fact_key, f.at, f.origin, f.confidence, f.valid_from, f.valid_until,"
     " f.superseded_at, f.indexed, f.visible FROM facts f JOIN operations o USING (seq)",
@@ -237,7 +248,7 @@ ASSERTED = {
 DERIVED = {
     "derivations": "SELECT hex(o.id), d.rank, d.plugin, d.version, d.answer"
     " FROM derivations d JOIN operations o USING (seq)",
-    "derived items": "SELECT hex(o.id), i.kind, i.method, i.owner, i.addressee, i.object, i.due_at, i.status,"
+    "derived items": "SELECT hex(o.id), i.place, i.kind, i.method, i.owner, i.addressee, i.object, i.due_at, i.status,"
     " i.snoozed_until FROM items i JOIN operations o USING (seq)",
     "nodes": "SELECT hex(id), type, name, slug, origin, founded_at FROM graph_nodes",
     "aliases": "SELECT a.name, hex(n.id), a.part, a.uses FROM aliases a JOIN graph_nodes n ON n.key = a.node",

@@ -84,6 +84,21 @@ def test_an_item_is_handed_over_put_off_and_pinned_by_the_beginning_of_its_id(pl
     assert plane.items() == []
 
 
+def test_items_of_one_entry_are_put_right_each_by_itself(make_plane: MakePlane) -> None:
+    plane = make_plane("local")
+    entry = good(plane, "muse", "memory_post_thought", text="TODO:\n- Call Ann\n- Call Bob\n- Pay the rent")["id"]
+    call, pay, rent = (one["id"] for one in good(plane, "grok", "memory_get_pulse")["open_items"])
+    good(plane, "grok", "memory_resolve_item", item=call)
+    good(plane, "grok", "memory_correct", action="assign", target=f"{pay[:8]}.{pay.partition('.')[2]}", to="codex")
+    good(plane, "grok", "memory_correct", action="pin", target=rent)
+    assert [(one.id, one.to, one.pinned) for one in plane.items()] == [(pay, "codex", True), (rent, None, True)]
+    (hit,) = good(plane, "grok", "memory_recall", query=entry)["hits"]
+    assert hit["items"] == {call: "done", pay: "open", rent: "open"}
+    assert "one of several" in refusal(plane, "grok", "memory_correct", action="retract", target=rent)
+    good(plane, "grok", "memory_resolve_item", item=entry)
+    assert plane.items() == []
+
+
 @pytest.mark.parametrize("status", ["done", "dropped", "answered", "acknowledged"])
 def test_an_item_ends_in_each_way(plane: Plane, status: str) -> None:
     item = good(plane, "muse", "memory_post_thought", text="Ask Rob", kind="question")["id"]

@@ -548,8 +548,9 @@ def test_operation_is_found_by_the_beginning_of_its_id(plane: Plane) -> None:
     id = plane.post("Ann likes tea", agent="muse").id
     assert plane.find(id[:6]) == plane.find(id) == plane.find(id.upper()[:13]) == [id]
     assert plane.find("") == plane.find("zz") == []
-    with pytest.raises(Refused, match="prefix: has 37 characters"):
-        plane.find(id + "0")
+    assert plane.find(f"{id[:8]}.40") == [f"{id}.40"]
+    with pytest.raises(Refused, match="prefix: has 45 characters"):
+        plane.find(id + "0" * 9)
     with pytest.raises(Refused, match=r"min_attention: 1\.5 is not within 0 to 1"):
         plane.graph(min_attention=1.5)
 

@@ -11,8 +11,9 @@ import pytest
 from sqlalchemy import Connection
 
 from memory_plane.database import Database
+from memory_plane.errors import Refused
 from memory_plane.recall import state
-from memory_plane.store import derivations, items, log, operations
+from memory_plane.store import corrections, derivations, items, log, operations
 from memory_plane.store.codec import Derivation
 from memory_plane.types import Extraction, Item, OpenItem, Operation
 
@@ -21,6 +22,7 @@ MakeOperation = Callable[..., Operation]
 DUE = datetime(2026, 3, 14, 9, tzinfo=UTC)
 LATER = DUE + timedelta(days=400)
 TEA = Item(kind="commitment", owner="Ann", to="Bob", object="bring tea", due_at=DUE)
+ID = "6c1d9d4e-6c1f-5f6e-9f0e-2f5b8a3c7d10"
 MILK = Item(kind="question", owner=None, to="Carl", object="milk?")
 
 
@@ -51,14 +53,60 @@ def test_declared_item_has_what_was_written(engine: Database, operation: MakeOpe
         assert [told(item) for item in opened(connection)] == [
             ("commitment", "Tea", "muse", "grok", DUE), ("question", "Tea?", None, None, None),
         ]  # fmt: skip
-        assert [items.exists(connection, seq) for seq in (1, 2, 3, 4)] == [True, True, False, False]
+        assert [items.opened(connection, seq, ID)["item"] for seq in (1, 2, 3, 4)] == [
+            "commitment", "question", None, None,
+        ]  # fmt: skip
 
 
-def test_found_item_is_opened(engine: Database, operation: MakeOperation) -> None:
+def test_found_items_are_opened(engine: Database, operation: MakeOperation) -> None:
     with engine.writing() as connection:
-        append(connection, operation(text="Ann will bring tea to Bob"))
+        append(connection, operation(text="Ann will bring tea to Bob. Carl, milk?"))
+        derive(connection, 1, "local", TEA, MILK, TEA)
+        derive(connection, 1, "other", replace(TEA, object="tea"), rank=1)
+        assert [told(item) for item in opened(connection)] == [
+            ("commitment", "bring tea", "Ann", "Bob", DUE), ("question", "milk?", None, "Carl", None),
+        ]  # fmt: skip
+
+
+def test_items_of_one_text_are_told_apart_by_where_they_begin(engine: Database, operation: MakeOperation) -> None:
+    thought = operation(text="Ann will bring tea to Bob. Carl, milk?")
+    tea, milk = replace(TEA, start=9), replace(MILK, start=33)
+    with engine.writing() as connection:
+        append(connection, thought, operation("resolve", item=f"{thought.id}.33"))
+        derive(connection, 1, "local", tea, milk)
+        assert [(item.id, item.memory) for item in opened(connection)] == [(f"{thought.id}.9", thought.id)]
+        derive(connection, 1, "local", replace(MILK, object="cream?", start=3), tea, milk)
+        assert [item.text for item in opened(connection)] == ["bring tea", "cream?"]
+        append(connection, operation("assign", item=f"{thought.id}.3", to="Dora"))
+        assert [item.to for item in opened(connection)] == ["Bob", "Dora"]
+        append(connection, operation("resolve", item=thought.id))
+        assert opened(connection) == ()
+
+
+def test_what_is_said_of_an_item_is_refused_where_none_begins(engine: Database, operation: MakeOperation) -> None:
+    thought = operation(text="Ann will bring tea to Bob. Carl, milk?")
+    with engine.writing() as connection:
+        append(connection, thought)
         derive(connection, 1, "local", TEA, MILK)
-        assert [told(item) for item in opened(connection)] == [("commitment", "bring tea", "Ann", "Bob", DUE)]
+        wrong = corrections.refusal(connection, operation("snooze", item=f"{thought.id}.7", until=DUE))
+        assert wrong == f"item: {thought.id} has no item at 7, but at 0, 1"
+        assert corrections.refusal(connection, operation("snooze", item=f"{thought.id}.1", until=DUE)) is None
+        with pytest.raises(Refused, match=f"target: is one of several open items; give .* {thought.id}"):
+            operation("retract", target=f"{thought.id}.1")
+
+
+def test_declared_list_is_several_items(engine: Database, operation: MakeOperation) -> None:
+    thought = operation(text="For Bob: tea, cake. Milk?", kind="commitment", owner="Eve")
+    cake = replace(TEA, object="cake", due_at=None, start=14)
+    with engine.writing() as connection:
+        append(connection, thought)
+        derive(connection, 1, "local", replace(TEA, start=9), MILK, cake)
+        derive(connection, 1, "other", cake)
+        assert [told(item) for item in opened(connection)] == [
+            ("commitment", "bring tea", "Eve", "Bob", DUE), ("commitment", "cake", "Ann", "Bob", None),
+        ]  # fmt: skip
+        derivations.remove_all(connection, 1)
+        assert [(item.id, item.text) for item in opened(connection)] == [(thought.id, thought.body["text"])]
 
 
 def test_found_item_only_fills_what_a_declared_one_left_open(engine: Database, operation: MakeOperation) -> None:
@@ -99,7 +147,7 @@ def test_retracted_memory_keeps_nothing_that_plugins_found(
         append(connection, operation("retract", target=thought.id))
         assert opened(connection) == ()
         assert state.items_total(connection, DUE) == 0
-        assert items.exists(connection, 1) == (kind == "question")
+        assert items.opened(connection, 1, thought.id)["item"] == ("question" if kind == "question" else None)
 
 
 @pytest.mark.parametrize("first", ["alpha", "zeta"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import permutations
 
 import pytest
@@ -147,3 +147,16 @@ def test_whoever_the_new_words_name_as_the_old_ones_did_stays_one(memory: Plane)
     memory.supersede(written, "Rowena works at Hexforge.", agent="user", created_at=MONDAY)
     assert [node.name for node in memory.nodes("Rowena")] == ["Rowena"]
     assert memory.ask("Where does Rowena work?").text == "Hexforge"
+
+
+def test_items_that_the_new_words_have_again_stay_as_they_were(memory: Plane) -> None:
+    written = memory.post("TODO:\n- Call Ann\n- Pay the rent\n- Water the plants", agent="user").id
+    call, pay, _ = memory.items()
+    memory.resolve(call.id, agent="user")
+    memory.snooze(pay.id, MONDAY + timedelta(days=3650), agent="user")
+    assert memory.supersede(call.id, "Call Eve", agent="user").state == "refused"
+    new = memory.supersede(written, "TODO:\n- Water the plants\n- Pay the rent\n- Call Ann\n- Call Eve", agent="user")
+    assert [one.text for one in memory.items()] == ["Water the plants", "Call Eve"]
+    record = memory.get(new.id)
+    assert record is not None
+    assert [one["status"] for one in record["state"]["items"].values()] == ["open", "open", "done", "open"]

@@ -143,6 +143,17 @@ def test_open_item_is_closed_from_its_page(memory: Plane, browser: TestClient) -
     assert "answered" in browser.get(f"/memories/{asked}").text
 
 
+def test_each_open_item_is_closed_from_the_page_of_its_memory(memory: Plane, browser: TestClient) -> None:
+    asked = memory.post("TODO:\n- Call Ann\n- Call Bob", agent="grok").id
+    press(browser, browser.get(f"/memories/{asked}").text, "Close")
+    assert [one.text for one in memory.items()] == ["Call Ann"]
+    page = browser.get(f"/memories/{asked}").text
+    assert page.count(">Close</button>") == 1
+    assert "done" in page
+    press(browser, page, "Close")
+    assert memory.items() == []
+
+
 @pytest.mark.parametrize(
     ("fields", "status", "why"),
     [

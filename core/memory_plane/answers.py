@@ -82,7 +82,7 @@ def extraction(answer: object, memory: Memory) -> Extraction:
     for claim in _each(found.claims, Claim, "claims"):
         _claim(claim, memory.text)
     for item in _each(found.items, Item, "items"):
-        _item(item)
+        _item(item, memory.text)
     return found
 
 
@@ -297,7 +297,7 @@ def _claim(claim: Claim, text: str) -> None:
         raise PluginError(f"polarity is {claim.polarity!r}, expected one of {', '.join(sorted(_POLARITIES))}")
 
 
-def _item(item: Item) -> None:
+def _item(item: Item, text: str) -> None:
     if item.kind not in OPEN_KINDS:
         raise PluginError(f"kind of an item is {item.kind!r}, expected one of {', '.join(OPEN_KINDS)}")
     for part in (item.owner, item.to):
@@ -305,6 +305,8 @@ def _item(item: Item) -> None:
             _text(part, "owner or to")
     _text(item.object, "object")
     _time(item.due_at, "due_at", optional=True)
+    if not 0 <= _expect(item.start, int, "start") <= len(text):
+        raise PluginError(f"start of an item is {item.start}, which is not in the text of {len(text)} characters")
 
 
 def _link(link: Link) -> None:

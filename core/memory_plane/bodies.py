@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeVar
-from uuid import UUID
 
 from pydantic import (
     AwareDatetime,
@@ -21,7 +20,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from memory_plane.errors import Refused
-from memory_plane.operations import MAX_TEXT, agent_id
+from memory_plane.operations import MAX_TEXT, agent_id, id_of
 from memory_plane.types import Kind, Origin
 
 _NUMBER = re.compile(r"\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?\s*", re.IGNORECASE)
@@ -41,8 +40,16 @@ def _text(value: Any) -> Any:
 
 
 def _uuid(value: Any) -> Any:
+    found = _id(value)
+    if isinstance(found, str) and "." in found:
+        memory = found.partition(".")[0]
+        raise PydanticCustomError("uuid", f"is one of several open items; give the id of their memory: {memory}")
+    return found
+
+
+def _id(value: Any) -> Any:
     try:
-        return str(UUID(value)) if isinstance(value, str) else value
+        return id_of(value) if isinstance(value, str) else value
     except ValueError:
         raise PydanticCustomError("uuid", f"is no id (a UUID): {value!r}") from None
 
@@ -70,6 +77,7 @@ Text = Annotated[str, _NOT_EMPTY, BeforeValidator(_text)]
 Short = Annotated[str, _NOT_EMPTY, StringConstraints(max_length=512), BeforeValidator(_text)]
 Agent = Annotated[str, StringConstraints(strict=True), BeforeValidator(_agent)]
 Uuid = Annotated[str, StringConstraints(strict=True), BeforeValidator(_uuid)]
+ItemId = Annotated[str, StringConstraints(strict=True), BeforeValidator(_id)]
 Time = Annotated[AwareDatetime, BeforeValidator(_time)]
 
 
@@ -112,23 +120,23 @@ class _Heartbeat(Body):
 
 
 class _Resolve(Body):
-    item: Uuid
+    item: ItemId
     status: Literal["done", "dropped", "answered", "acknowledged"] = "done"
     note: Text | None = None
 
 
 class _Assign(Body):
-    item: Uuid
+    item: ItemId
     to: Short
 
 
 class _Snooze(Body):
-    item: Uuid
+    item: ItemId
     until: Time
 
 
 class _Pin(Body):
-    target: Uuid
+    target: ItemId
     pinned: bool = True
 
 

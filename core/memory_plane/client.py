@@ -18,7 +18,6 @@ from threading import Lock, Timer
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
-from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from memory_plane import presence
@@ -34,7 +33,7 @@ from memory_plane.errors import (
 )
 from memory_plane.graphs import GraphReads
 from memory_plane.judgements import Judgements
-from memory_plane.operations import FORGET, agent_id, readable, record_of
+from memory_plane.operations import FORGET, agent_id, id_of, readable, record_of
 from memory_plane.replica import FILE, PAGES, Replica
 from memory_plane.reports import Loss, Stats, Status
 from memory_plane.settings import Settings
@@ -274,7 +273,7 @@ class Client(Writes, GraphReads, Judgements):
     def get(self, id: str) -> dict[str, Any] | None:
         """Return the operation with this id as JSON holds it, also a queued one; None if unknown."""
         with suppress(ValueError):
-            id = str(UUID(id))
+            id = id_of(id)
         self.flush()
         for operation in self.outbox.pending() if self.outbox.depth() else ():
             if operation.id == id:

@@ -182,10 +182,12 @@ thoughts = Table(
 )
 
 # Open items; `object` only where a plugin found the item inside a longer text.
+# Each open item of a memory; `place` is where its words begin, 0 for one that the writer declared.
 items = Table(
     "items",
     metadata,
     _key("seq"),
+    _key("place", Integer),
     _some("kind"),
     _some("method"),
     _may("owner"),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid5
+from uuid import UUID, uuid5
 
 import rfc8785
 
@@ -62,6 +62,17 @@ def agent_id(name: str) -> str | None:
 def readable(query: str) -> str:
     """Return a query without what no text holds: NUL and lone surrogates."""
     return query.encode(errors="replace").decode().replace("\x00", "\N{REPLACEMENT CHARACTER}")
+
+
+def id_of(text: str) -> str:
+    """Return the one spelling of the id of an operation, or of one of several items in it: `6c1d…d10.40`.
+
+    Raise ValueError for what is neither.
+    """
+    id, dot, place = text.partition(".")
+    if dot and not (place.isdecimal() and len(place) <= len(str(MAX_TEXT))):
+        raise ValueError(f"{text!r} is no id")
+    return f"{UUID(id)}{dot}{int(place)}" if dot else str(UUID(id))
 
 
 def make_operation(

@@ -205,7 +205,8 @@ def whose(item: OpenItem) -> str:
 
 
 def _start(item: OpenItem) -> str:
-    return re.sub(r"[^0-9A-Za-z]", "", item.id[:8]) or "–"
+    memory, dot, place = item.id.partition(".")
+    return re.sub(r"[^0-9A-Za-z.]", "", f"{memory[:8]}{dot}{place}") or "–"
 
 
 def _due(item: OpenItem, now: datetime, zone: tzinfo | None) -> str:
@@ -293,7 +294,7 @@ def brief_page(
 ) -> str:
     """Render what `agent` should see now; one line if there is nothing."""
     awake = [item for item in items if item.snoozed_until is None or item.snoozed_until <= now]
-    known = {item.id for item in awake}
+    known = {item.memory for item in awake}
     others = [thought for thought in thoughts if thought.agent != agent and thought.id not in known]
     beats = [beat for beat in snapshot.pulse().heartbeats if beat.agent != agent and beat.focus and not beat.stale]
     if not (awake or others or beats):

@@ -21,7 +21,7 @@ from memory_plane.errors import Refused, StoreError
 from memory_plane.failures import FailureLog
 from memory_plane.graphs import HITS, MOST, READS, GraphReads
 from memory_plane.judgements import Judgements
-from memory_plane.operations import memory_of, readable, record_of
+from memory_plane.operations import id_of, memory_of, readable, record_of
 from memory_plane.purge import Purge
 from memory_plane.recall import graph, state, stats
 from memory_plane.recall.snapshot import MemorySnapshot
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LONGEST_ID = 36
+LONGEST_ID = 44
 """How many characters an id has, with its dashes."""
 Watcher = Callable[[Sequence[Operation], Sequence[Receipt]], None]
 """Is told of each batch that this process wrote, in the writer's thread and after the commit; it must not raise."""
@@ -407,22 +407,28 @@ class Plane(Writes, GraphReads, Judgements):
         return judgements.read(self.database, name, arguments)
 
     def get(self, id: str) -> dict[str, Any] | None:
-        """Return the operation with this id as JSON holds it, with its `state` if it is a memory; None if unknown."""
+        """Return the operation with this id as JSON holds it, with its `state` if it is a memory; None if unknown.
+
+        The id of one of several items gives its memory, in the state of that item.
+        """
         try:
-            canonical = str(UUID(id))
+            canonical = id_of(id)
         except ValueError:
             return None
         with self.database.reading() as connection:
-            found = log.get(connection, canonical)
+            found = log.get(connection, canonical.partition(".")[0])
             if found is None:
                 return None
             seq, operation = found
             record = record_of(operation)
             memory = memory_of(operation)
             if memory is not None:
-                marked = asdict(marks.read(connection, operation.id))
+                marked = asdict(marks.read(connection, canonical))
                 shown = {"visible": derivations.visible(connection, seq, memory)}
-                record["state"] = shown | marked | items.opened(connection, seq)
+                opened = items.opened(connection, seq, canonical)
+                if opened["item"] is None and canonical != operation.id:
+                    return None
+                record["state"] = shown | marked | opened
             return record
 
     def loss(self, target: str) -> Loss:
@@ -434,7 +440,7 @@ class Plane(Writes, GraphReads, Judgements):
     def find(self, prefix: str) -> list[str]:
         """Return up to 10 ids of operations that begin with `prefix`; raise `Refused` for more than an id has."""
         if len(prefix) > LONGEST_ID:
-            raise Refused(f"prefix: has {len(prefix)} characters; an id has {LONGEST_ID}")
+            raise Refused(f"prefix: has {len(prefix)} characters; an id has at most {LONGEST_ID}")
         with self.database.reading() as connection:
             return log.find(connection, prefix)
 

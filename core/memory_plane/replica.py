@@ -148,7 +148,9 @@ class Replica:
             return []
         known = {*self._thoughts, *self._items, *(one.id for one in self._facts.values())}
         known |= {one.id for one in self._queued}
-        return sorted(id for id in known if id.replace("-", "").startswith(digits))[:10]
+        beginning, _, place = digits.partition(".")
+        found = sorted(id for id in known if id.partition(".")[0].replace("-", "").startswith(beginning))
+        return [id for id in found if id.partition(".")[2] == place][:10]
 
     # --- the fold of what is queued ------------------------------------------------------------------------------
 
@@ -165,7 +167,7 @@ class Replica:
             case "heartbeat":
                 self._beat(operation)
             case "resolve":
-                self._items.pop(target, None)
+                self._close(target)
             case "assign":
                 self._change(target, to=body["to"])
             case "snooze":
@@ -174,7 +176,7 @@ class Replica:
                 self._change(target, pinned=body["pinned"])
             case "retract" | "forget":
                 self._thoughts.pop(target, None)
-                self._items.pop(target, None)
+                self._close(target)
                 self._facts = {place: one for place, one in self._facts.items() if one.id != target}
 
     def _show(self, operation: Operation) -> None:
@@ -226,9 +228,17 @@ class Replica:
                 stale=False,
             )
 
+    def _among(self, target: str) -> list[str]:
+        """The items that an id means: one, or all of a memory."""
+        return [id for id, one in self._items.items() if target in (id, one.memory)]
+
+    def _close(self, target: str) -> None:
+        for id in self._among(target):
+            del self._items[id]
+
     def _change(self, target: str, **values: Any) -> None:
-        if target in self._items:
-            self._items[target] = replace(self._items[target], **values)
+        for id in self._among(target):
+            self._items[id] = replace(self._items[id], **values)
         if target in self._thoughts and "pinned" in values:
             self._thoughts[target] = replace(self._thoughts[target], **values)
 
@@ -236,7 +246,7 @@ class Replica:
 
     def _documents(self) -> Iterable[tuple[Hit, str]]:
         texts: list[Thought | OpenItem] = [*self._thoughts.values()]
-        texts += (one for one in self._items.values() if one.id not in self._thoughts)
+        texts += (one for one in self._items.values() if one.memory not in self._thoughts)
         for one in texts:
             yield _hit(one, one.kind, one.text, one.project), f"{one.text} {one.agent} {one.project or ''}"
         for fact in self._facts.values():

@@ -127,13 +127,18 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """An open item that the text itself contains: `owner` owes `object` to `to`."""
+    """An open item that the text itself contains: `owner` owes `object` to `to`.
+
+    `start` is the character at which its words begin: by this those of one text are told apart, also after a newer
+    version has read it again.
+    """
 
     kind: Kind
     owner: str | None
     to: str | None
     object: str
     due_at: datetime | None = None
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,7 +315,7 @@ class Thought:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenItem:
-    """A question, commitment or handoff; its id is the id of the thought that opened it."""
+    """A question, commitment or handoff. Its id is that of its thought, with its place if that has several."""
 
     id: str
     kind: str
@@ -325,6 +330,11 @@ class OpenItem:
     due_at: datetime | None = None
     snoozed_until: datetime | None = None
     pinned: bool = False
+
+    @property
+    def memory(self) -> str:
+        """The id of the thought that opened it."""
+        return self.id.partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

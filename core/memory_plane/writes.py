@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -240,10 +240,15 @@ class Writes(ABC):
         open, also one that only a plugin read in the old words, whose it was, for whom and by when, unless the new
         words say otherwise; and as it was: assigned, put off, pinned, closed. Who or what both name is one.
         """
+        from memory_plane import superseding
+
         record = self.get(target)
         field = TEXT_FIELD.get(record["op"]) if record is not None else None
         if record is None or field is None:
             return Receipt(id=id or "", state="refused", detail=f"target: {target} is no thought or fact here")
+        if "." in target:
+            told = f"target: {target} is one of several open items; give {record['id']}, and the words for all of it"
+            return Receipt(id=id or "", state="refused", detail=told)
         body = {**record["body"], field: text, "origin": "user" if agent == PERSON else "agent"}
         state = record.get("state") or {}
         if body.get("kind") in OPEN_KINDS:
@@ -252,27 +257,23 @@ class Writes(ABC):
             body["owner"] = body.get("owner") or (
                 record["agent"] if state.get("owner") in (None, record["agent"]) else None
             )
-        body |= _still_said(record, text)
+        body |= superseding.still_said(record, text)
         receipt = self.write(record["op"], body, agent=agent, created_at=created_at, id=id)
         if receipt.state == "refused":
             return receipt
-        for op, said in _said_of(receipt.id, state):
+        found, before = self._found(receipt.id), self._found(target)
+        for op, said in superseding.said_of(receipt.id, state, found.items):
             self.write(op, said, agent=agent, created_at=created_at)
-        for node, meant in self._named_anew(receipt.id, target):
+        for node, meant in superseding.named_anew(found.nodes, before.nodes):
             self.merge_nodes(node, meant, agent=agent, created_at=created_at)
         reason, back_id = SUPERSEDED_BY + receipt.id, giving_way(receipt.id)
         back = self.retract(target, agent=agent, reason=reason, created_at=created_at, id=back_id)
         return receipt if back.state != "refused" else replace(receipt, detail=f"not retracted: {back.detail}")
 
-    def _named_anew(self, id: str, old: str) -> list[tuple[str, str]]:
-        """Return the nodes of a memory that another one has under the same name, each with the node there."""
-        try:
-            nodes, before = (self.found([one]).nodes for one in (id, old))
-        except MemoryPlaneError:  # no hub can tell: the review list will have them
-            return []
-        meant = {(node.type, node.name.casefold()): node.id for node in before}
-        pairs = ((node.id, meant.get((node.type, node.name.casefold()))) for node in nodes)
-        return [(node, other) for node, other in pairs if other is not None and other != node]
+    def _found(self, id: str) -> Found:
+        with suppress(MemoryPlaneError):  # no hub can tell: the review list will have what is named twice
+            return self.found([id])
+        return Found()
 
     @abstractmethod
     def get(self, id: str) -> dict[str, Any] | None:
@@ -323,55 +324,6 @@ class Writes(ABC):
         The receipt's detail says `pending` while a reader still holds the old text.
         """
         return self.write("forget", {"target": target}, agent=agent, created_at=created_at, id=id)
-
-
-_WORD = re.compile(r"[^\W_]+")
-_SPEAKER = re.compile(r"\b(?:i|we|me|my|us|our)\b", re.IGNORECASE)
-_DENIES = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
-
-
-def _still_said(record: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Return what of the item that a plugin read in an entry holds for other words too, as fields of a body.
-
-    That is its kind, owner, addressee and day, without those of which the new words say anything new: names, or days,
-    which are reckoned from the time of the old words. Nothing where they deny, or are about another owner.
-    """
-    from memory_plane.ask.times import is_of_days
-
-    body, state = record["body"], record.get("state") or {}
-    old = body.get("text", "")
-    if state.get("item") is None or (_DENIES.search(text) and not _DENIES.search(old)):
-        return {}
-    known = {word.casefold() for word in _WORD.findall(old)}
-    fresh = [word for word in _WORD.findall(text) if word.casefold() not in known]
-    named = any(not word.islower() and not word.isdecimal() for word in fresh)
-
-    def stands(name: str) -> bool:
-        return not named or any(word.casefold() in text.casefold() for word in _WORD.findall(name))
-
-    found: dict[str, Any] = {}
-    if body["kind"] not in OPEN_KINDS:
-        owner = state.get("owner")
-        if owner is not None and owner != "me" and not stands(owner):
-            return {}
-        # Without an "I" the new words may be about another, who is the owner if they are read so.
-        spoken = owner != "me" or not named or _SPEAKER.search(text)
-        found |= {"kind": state["item"], "owner": owner if spoken else None}
-        if state.get("to") is not None and stands(state["to"]):
-            found["to"] = state["to"]
-    if state.get("due_at") is not None and not any(is_of_days(word.casefold()) for word in fresh):
-        found["due_at"] = state["due_at"]
-    return found
-
-
-def _said_of(id: str, state: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the operations after which the memory with this id is in a state that another one is in."""
-    if state.get("status", "open") != "open":
-        yield "resolve", {"item": id, "status": state["status"]}
-    if state.get("snoozed_until"):
-        yield "snooze", {"item": id, "until": state["snoozed_until"]}
-    if state.get("pinned"):
-        yield "pin", {"target": id}
 
 
 def moment(name: str, at: Moment | None) -> datetime | None:

@@ -53,12 +53,12 @@ _marked_later = exists().where(
     _later.c.target == _log.c.id, func.coalesce(_later.c.effective_at, _later.c.created_at) > _known
 )
 _an_item = (
-    select(*_thought, *_marked, _items.c.kind.label("item_kind"), *state.ITEM)
+    select(*_thought, *_marked, *state.ITEM)
     .select_from(_items)
     .join(_thoughts, _thoughts.c.seq == _items.c.seq)
     .join(_log, _log.c.seq == _items.c.seq)
     .where(_thoughts.c.visible)
-    .order_by(_items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id)
+    .order_by(_items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id, _items.c.place)
     .limit(bindparam("limit"))
 )
 _in_time = (
@@ -172,17 +172,15 @@ def items(
         return [state.open_item(row) for row in rows]
     told = newest if among is not None else or_(newest, _items_by_then)
     chosen = chosen.where(told, _thoughts.c.at <= _known, or_(and_(*conditions), _marked_later))
-    found = [
-        _as_known(connection, state.open_item(row), known)
-        for row in connection.execute(chosen, {"limit": MOST, "known": known})
-    ]
+    found = [_as_known(connection, row, known) for row in connection.execute(chosen, {"limit": MOST, "known": known})]
     fitting = (item for item in found if all(_fits(item, name, values) for name, values in wanted.items()))
     return list(islice(fitting, limit))
 
 
-def _as_known(connection: Connection, item: OpenItem, known: datetime) -> OpenItem:
-    """Return an item as it was before what was said of it after a time."""
-    now, then = (marks.read(connection, item.id, until) for until in (None, known))
+def _as_known(connection: Connection, row: Any, known: datetime) -> OpenItem:
+    """Return a row of items as it was before what was said of it after a time."""
+    item = state.open_item(row)
+    now, then = (marks.read(connection, f"{row.id}.{row.place}", until) for until in (None, known))
     if now == then:
         return item
     to = item.to if now.addressee is None else then.addressee or _addressee(connection, item)
@@ -191,11 +189,12 @@ def _as_known(connection: Connection, item: OpenItem, known: datetime) -> OpenIt
 
 def _addressee(connection: Connection, item: OpenItem) -> str | None:
     """Return whom an item was for before it was handed on."""
-    found = log.get(connection, item.id)
+    found = log.get(connection, item.memory)
     assert found is not None
     memory = log.memory(connection, found[0])
     read = derivations.read(connection, found[0], memory[0]) if memory is not None else ()
-    ends = (one.to for answer in read if answer.extraction for one in answer.extraction.items if one.kind == item.kind)
+    said = (one for answer in read if answer.extraction for one in answer.extraction.items)
+    ends = (one.to for one in said if one.kind == item.kind and item.text in (one.object, found[1].body.get("text")))
     to: str | None = found[1].body.get("to") or next(filter(None, ends), None)
     return to
 

@@ -42,7 +42,19 @@ _log, _thoughts, _items = models.operations, models.thoughts, models.items
 _facts, _agents, _attention = models.facts, models.agent_heartbeats, models.attention
 _thought = (_log.c.id, _thoughts.c.agent, _thoughts.c.kind, _log.c.text, _thoughts.c.at, _thoughts.c.origin)
 _marked = (_thoughts.c.project, _thoughts.c.pinned)
-ITEM = (_items.c.owner, _items.c.addressee, _items.c.object, _items.c.due_at, _items.c.status, _items.c.snoozed_until)
+_beside = models.items.alias("beside")
+_several = exists().where(_beside.c.seq == _items.c.seq, _beside.c.place != _items.c.place)
+ITEM = (
+    _items.c.kind.label("item_kind"),
+    _items.c.owner,
+    _items.c.addressee,
+    _items.c.object,
+    _items.c.due_at,
+    _items.c.status,
+    _items.c.snoozed_until,
+    _items.c.place,
+    _several.label("several"),
+)
 _limit: BindParameter[int] = bindparam("limit")
 _heartbeats = Prepared(select(_agents).order_by(_agents.c.written_at.desc(), _agents.c.agent))
 _newest = (
@@ -56,12 +68,14 @@ _recent = Prepared(_newest)
 _recent_until = Prepared(_newest.where(_thoughts.c.at <= bindparam("until", type_=_thoughts.c.at.type)))
 _awake = or_(_items.c.snoozed_until.is_(None), _items.c.snoozed_until <= bindparam("now"))
 _open = (
-    select(*_thought, *_marked, _items.c.kind.label("item_kind"), *ITEM)
+    select(*_thought, *_marked, *ITEM)
     .select_from(_items)
     .join(_thoughts, _thoughts.c.seq == _items.c.seq)
     .join(_log, _log.c.seq == _items.c.seq)
     .where(models.is_open, _thoughts.c.visible, _awake)
-    .order_by(_thoughts.c.pinned.desc(), _items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id)
+    .order_by(
+        _thoughts.c.pinned.desc(), _items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id, _items.c.place
+    )
     .limit(_limit)
 )
 _told = or_(_thoughts.c.agent != bindparam("name"), _thoughts.c.at <= bindparam("then", type_=_thoughts.c.at.type))
@@ -367,7 +381,7 @@ def as_thought(row: Any, attention: float | None = None, reason: str = "") -> Th
 def open_item(row: Any) -> OpenItem:
     """Return a row of items as what it tells."""
     return OpenItem(
-        id=row.id,
+        id=f"{row.id}.{row.place}" if row.several else row.id,
         kind=row.item_kind,
         text=row.object or row.text,
         agent=row.agent,

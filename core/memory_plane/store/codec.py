@@ -101,7 +101,10 @@ def _extraction(found: Extraction, positions: dict[Mention, int]) -> dict[str, A
         )
         for claim in found.claims
     ]
-    items = [_trim(item.kind, item.owner, item.to, item.object, _time(item.due_at)) for item in found.items]
+    items = [
+        _trim(item.kind, item.owner, item.to, item.object, _time(item.due_at), item.start or None)
+        for item in found.items
+    ]
     return {"e": count} | ({"c": claims} if claims else {}) | ({"i": items} if items else {})
 
 
@@ -124,8 +127,9 @@ def _read_extraction(answer: dict[str, Any], mentions: list[Mention]) -> Extract
         )
     items = []
     for row in answer.get("i", ()):
-        kind, owner, to, words, due_at = (*row, None, None, None, None)[:5]
-        items.append(Item(kind=kind, owner=owner, to=to, object=words or "", due_at=_read_time(due_at)))
+        kind, owner, to, words, due_at, start = (*row, None, None, None, None, None)[:6]
+        due_at = _read_time(due_at)
+        items.append(Item(kind=kind, owner=owner, to=to, object=words or "", due_at=due_at, start=start or 0))
     return Extraction(mentions=tuple(mentions[: answer["e"]]), claims=tuple(claims), items=tuple(items))
 
 

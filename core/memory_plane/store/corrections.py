@@ -32,9 +32,10 @@ def refusal(connection: Connection, operation: Operation) -> str | None:
     if about.op not in fitting:
         *others, last = (one for one in fitting if one not in NODE_OPS)
         return f"{field}: {target} is a {about.op!r} operation; give the id of a {', '.join(others)} or {last}"
-    if operation.op in _ABOUT_ITEMS and not items.exists(connection, row):
-        return f"{field}: {target} is no question, commitment or handoff"
-    return None
+    if operation.op not in _ABOUT_ITEMS:
+        return None
+    reason = items.refusal(connection, row, operation.body["item"])
+    return None if reason is None else f"{field}: {reason}"
 
 
 def _about_nodes(connection: Connection, operation: Operation) -> str | None:
@@ -93,7 +94,7 @@ def _bring_up(connection: Connection, target: str) -> None:
         return
     row, about = found
     said = marks.read(connection, about.id)
-    items.mark(connection, row, said)
+    items.mark(connection, row, about.id)
     if about.op == "thought":
         thoughts.mark(connection, row, about, said)
     elif about.op in NODE_OPS:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, func, or_, select, tuple_
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
-from memory_plane.store import attention, cursors, doubts, graph, identities, items, log, marks
+from memory_plane.store import attention, cursors, doubts, graph, identities, items, log
 from memory_plane.store.codec import Derivation, decode, encode
 from memory_plane.store.places import Place
 from memory_plane.store.refining import refined
@@ -135,8 +135,7 @@ def fold(connection: Connection, seq: int, memory: Memory, at: datetime, answers
             attention.put(connection, seq, answer.routing.attention)
     for answer in answers:
         if answer.extraction is not None:
-            for item in answer.extraction.items[:1]:
-                items.open_derived(connection, seq, item, answer.plugin, marks.read(connection, memory.id))
+            items.open_derived(connection, seq, memory.id, answer.extraction.items, answer.plugin)
 
 
 def apply_all(connection: Connection, seq: int) -> int:
@@ -172,7 +171,7 @@ def _remove(connection: Connection, seq: int, memory: Memory) -> tuple[list[int]
     seen = refined(identities.seen(connection, memory.id, stored))
     touched = graph.remove(connection, seq, [one.classification for one in seen if one.classification is not None])
     doubts.remove(connection, seq)
-    items.remove_derived(connection, seq, marks.read(connection, memory.id))
+    items.remove_derived(connection, seq)
     _take_attention(connection, seq, stored)
     return touched
 

@@ -1,7 +1,8 @@
-"""Open items: questions, commitments and handoffs, and what became of them."""
+"""Open items: questions, commitments and handoffs, and what became of them. A memory may have several."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,28 +10,39 @@ from sqlalchemy import Connection, and_, bindparam, delete, false, select, updat
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
-from memory_plane.store import log
-from memory_plane.store.marks import Marks
+from memory_plane.store import log, marks
 from memory_plane.types import Item, Operation
 
 _items = models.items
-_method = Prepared(select(_items.c.method).where(_items.c.seq == bindparam("row")))
+_known = Prepared(
+    select(_items.c.place, _items.c.method).where(_items.c.seq == bindparam("row")).order_by(_items.c.place)
+)
 _opened = Prepared(
-    select(_items.c.kind.label("item"), _items.c.owner, _items.c.addressee.label("to"), _items.c.due_at).where(
-        _items.c.seq == bindparam("row")
+    select(
+        _items.c.place,
+        _items.c.kind.label("item"),
+        _items.c.owner,
+        _items.c.addressee.label("to"),
+        _items.c.due_at,
+        _items.c.object,
+        _items.c.status,
+        _items.c.snoozed_until,
     )
+    .where(_items.c.seq == bindparam("row"))
+    .order_by(_items.c.place)
 )
 _new = Prepared(lambda insert: insert(_items).on_conflict_do_nothing())
 ASSERTED = "asserted"
 
 
-def open_asserted(connection: Connection, seq: int, operation: Operation, said: Marks) -> None:
+def open_asserted(connection: Connection, seq: int, operation: Operation) -> None:
     """Open the item that the writer declared."""
     body = operation.body
     _open(
         connection,
         seq,
-        said,
+        operation.id,
+        0,
         kind=body["kind"],
         method=ASSERTED,
         owner=_declared_owner(operation),
@@ -40,26 +52,25 @@ def open_asserted(connection: Connection, seq: int, operation: Operation, said: 
     )
 
 
-def open_derived(connection: Connection, seq: int, item: Item, plugin: str, said: Marks) -> None:
-    """Open the item that a plugin found in a text, or fill what the writer left open in a declared one."""
-    known = _method.scalar(connection, row=seq)
-    if known == ASSERTED:
-        operation = log.at(connection, seq)
-        same = _items.c.kind == item.kind
-        unsaid = false() if "owner" in operation.body else _items.c.owner == _declared_owner(operation)
-        open_ = (
-            (_items.c.due_at, item.due_at, _items.c.due_at.is_(None)),
-            (_items.c.addressee, item.to, and_(same, _items.c.addressee.is_(None))),
-            (_items.c.owner, item.owner, and_(same, unsaid)),
-        )
-        for column, value, empty in open_:
-            if value is not None:
-                connection.execute(update(_items).where(_items.c.seq == seq, empty).values({column: value}))
-    elif known is None:
+def open_derived(connection: Connection, seq: int, id: str, items: Sequence[Item], plugin: str) -> None:
+    """Open the items that a plugin found in the text of a memory, unless those of another stand there already.
+
+    Of a declared one the first fills what the writer left open, and the others of its kind are opened beside it.
+    """
+    known = _known.first(connection, row=seq)
+    declared = known is not None and known.method == ASSERTED
+    if known is not None and not declared:
+        return
+    found: dict[object, Item] = {}
+    for item in items:
+        found.setdefault((item.kind, item.owner, item.to, item.object.casefold()), item)
+    others = _fill(connection, seq, list(found.values())) if declared else found.values()
+    for number, item in enumerate(others, declared):
         _open(
             connection,
             seq,
-            said,
+            id,
+            item.start or number,
             kind=item.kind,
             method=plugin,
             owner=item.owner,
@@ -69,44 +80,89 @@ def open_derived(connection: Connection, seq: int, item: Item, plugin: str, said
         )
 
 
-def exists(connection: Connection, seq: int) -> bool:
-    """Whether the memory in this row opened an item, resolved or not."""
-    return _method.scalar(connection, row=seq) is not None
+def _fill(connection: Connection, seq: int, items: list[Item]) -> list[Item]:
+    """Fill what the writer of a declared item left open; return the items of its kind that are others."""
+    operation = log.at(connection, seq)
+    alike = [item for item in items if item.kind == operation.body["kind"]]
+    first = next(iter(alike or items), None)
+    if first is None:
+        return []
+    same = _items.c.kind == first.kind
+    unsaid = false() if "owner" in operation.body else _items.c.owner == _declared_owner(operation)
+    open_ = (
+        (_items.c.due_at, first.due_at, _items.c.due_at.is_(None)),
+        (_items.c.addressee, first.to, and_(same, _items.c.addressee.is_(None))),
+        (_items.c.owner, first.owner, and_(same, unsaid)),
+        (_items.c.object, first.object if len(alike) > 1 else None, _items.c.object.is_(None)),
+    )
+    for column, value, empty in open_:
+        if value is not None:
+            chosen = (_items.c.seq == seq, _items.c.place == 0, empty)
+            connection.execute(update(_items).where(*chosen).values({column: value}))
+    beside = connection.scalar(select(_items.c.place).where(_items.c.seq == seq, _items.c.place > 0).limit(1))
+    return alike[1:] if beside is None else []
 
 
-def opened(connection: Connection, seq: int) -> dict[str, Any]:
-    """Return the `item` that the memory in this row opened, by its kind, and `owner`, `to`, `due_at`; or None each."""
-    found = _opened.first(connection, row=seq)
-    if found is None:
-        return dict.fromkeys(("item", "owner", "to", "due_at"))
-    return {**found._asdict(), "due_at": found.due_at and found.due_at.isoformat()}
+def refusal(connection: Connection, seq: int, id: str) -> str | None:
+    """Say why the id is of no item of the memory in this row; None if it is."""
+    memory, _, place = id.partition(".")
+    places = [row.place for row in _known.all(connection, row=seq)]
+    if not places:
+        return f"{memory} is no question, commitment or handoff"
+    if place and int(place) not in places:
+        return f"{memory} has no item at {place}, but at {', '.join(map(str, places))}"
+    return None
 
 
-def remove_derived(connection: Connection, seq: int, said: Marks) -> None:
-    """Take away the item that plugins found in a memory, or what they filled in of a declared one."""
-    known = _method.scalar(connection, row=seq)
-    if known == ASSERTED:
-        operation = log.at(connection, seq)
-        body = operation.body
-        declared = {"due_at": _time(body.get("due_at")), "addressee": said.addressee or body.get("to")}
-        declared["owner"] = _declared_owner(operation)
-        connection.execute(update(_items).where(_items.c.seq == seq).values(declared))
-    elif known is not None:
-        connection.execute(delete(_items).where(_items.c.seq == seq))
+def opened(connection: Connection, seq: int, id: str) -> dict[str, Any]:
+    """Return the `item` that a memory opened, by its kind, its `object`, `owner`, `to`, `due_at` and what became of it.
+
+    The id is that of the memory in this row, or of one of several items there. Of several without a place it is the
+    first that is open, if any, and `items` has them all by their ids.
+    """
+    memory, _, place = id.partition(".")
+    rows = [row for row in _opened.all(connection, row=seq) if not place or row.place == int(place)]
+    if not rows:
+        return dict.fromkeys(("item", "object", "owner", "to", "due_at"))
+    found = _told(next((row for row in rows if row.status == "open"), rows[0]))
+    if len(rows) > 1:
+        found["items"] = {f"{memory}.{row.place}": _told(row) for row in rows}
+    return found
 
 
-def mark(connection: Connection, seq: int, said: Marks) -> None:
-    """Bring an item up to date with what was said of it."""
-    values = {"status": said.status, "snoozed_until": said.snoozed_until}
+def _told(row: Any) -> dict[str, Any]:
+    due, later = (at and at.isoformat() for at in (row.due_at, row.snoozed_until))
+    who = {"item": row.item, "object": row.object, "owner": row.owner, "to": row.to}
+    return {**who, "due_at": due, "status": row.status, "snoozed_until": later}
+
+
+def remove_derived(connection: Connection, seq: int) -> None:
+    """Take away the items that plugins found in a memory, or what they filled in of a declared one."""
+    connection.execute(delete(_items).where(_items.c.seq == seq, _items.c.method != ASSERTED))
+    if _known.first(connection, row=seq) is None:
+        return
+    operation = log.at(connection, seq)
+    body, said = operation.body, marks.read(connection, f"{operation.id}.0")
+    declared = {"due_at": _time(body.get("due_at")), "addressee": said.addressee or body.get("to")}
+    declared |= {"owner": _declared_owner(operation), "object": None}
+    connection.execute(update(_items).where(_items.c.seq == seq).values(declared))
+
+
+def mark(connection: Connection, seq: int, id: str) -> None:
+    """Bring the items of a memory up to date with what was said of them."""
+    for row in _known.all(connection, row=seq):
+        said = marks.read(connection, f"{id}.{row.place}")
+        values = {"status": said.status, "snoozed_until": said.snoozed_until}
+        if said.addressee is not None:
+            values["addressee"] = said.addressee
+        connection.execute(update(_items).where(_items.c.seq == seq, _items.c.place == row.place).values(**values))
+
+
+def _open(connection: Connection, seq: int, id: str, place: int, **values: object) -> None:
+    said = marks.read(connection, f"{id}.{place}")
     if said.addressee is not None:
         values["addressee"] = said.addressee
-    connection.execute(update(_items).where(_items.c.seq == seq).values(**values))
-
-
-def _open(connection: Connection, seq: int, said: Marks, **values: object) -> None:
-    if said.addressee is not None:
-        values["addressee"] = said.addressee
-    _new.run(connection, seq=seq, status=said.status, snoozed_until=said.snoozed_until, **values)
+    _new.run(connection, seq=seq, place=place, status=said.status, snoozed_until=said.snoozed_until, **values)
 
 
 def _declared_owner(operation: Operation) -> str | None:

@@ -60,10 +60,10 @@ def empty(connection: Connection, seq: int, tombstone: Operation) -> None:
 
 
 def target_of(operation: Operation) -> str | None:
-    """Return the id of the operation that this one is about."""
+    """Return the id of the operation that this one is about, of a memory also where it is about one of its items."""
     field = TARGET_FIELD.get(operation.op)
     found: str | None = None if field is None else operation.body.get(field)
-    return found
+    return None if found is None else found.partition(".")[0]
 
 
 def get(connection: Connection, id: str) -> tuple[int, Operation] | None:
@@ -93,12 +93,13 @@ def effective(connection: Connection, seq: int) -> datetime:
 
 
 def find(connection: Connection, prefix: str) -> list[str]:
-    """Return up to 10 ids that begin with `prefix` (hexadecimal digits, dashes allowed)."""
-    digits = prefix.replace("-", "").lower()
+    """Return up to 10 ids that begin with `prefix`: hexadecimal digits, dashes allowed, the place of an item kept."""
+    beginning, dot, place = prefix.partition(".")
+    digits = beginning.replace("-", "").lower()
     if not digits or len(digits) > 32 or set(digits) - set("0123456789abcdef"):
         return []
     bounds = {"low": digits.ljust(32, "0"), "high": digits.ljust(32, "f")}
-    return list(connection.execute(_prefix, bounds).scalars())
+    return [f"{id}{dot}{place}" for id in connection.execute(_prefix, bounds).scalars()]
 
 
 def count(connection: Connection) -> int:

@@ -44,13 +44,21 @@ class Marks:
 
 
 def read(connection: Connection, target: str, until: datetime | None = None) -> Marks:
-    """Fold all that was said of the operation with this id, or what had been said `until` a time."""
-    said = _said(connection, target, until)
-    return _fold((row.op, row.body) for row in said if not _in_vain(connection, row, until))
+    """Fold all that was said of the operation with this id, or what had been said `until` a time.
+
+    Of one of several items in a memory that is what was said of it, and of the memory as a whole.
+    """
+    memory = target.partition(".")[0]
+    said = [
+        (row.op, json.loads(row.body))
+        for row in _said(connection, memory, until)
+        if not _in_vain(connection, row, until)
+    ]
+    return _fold((op, body) for op, body in said if body.get("item", memory) in (memory, target))
 
 
-def _said(connection: Connection, target: str, until: datetime | None) -> list[Any]:
-    return [row for row in _about.all(connection, target=target) if until is None or row.at <= until]
+def _said(connection: Connection, memory: str, until: datetime | None) -> list[Any]:
+    return [row for row in _about.all(connection, target=memory) if until is None or row.at <= until]
 
 
 def _in_vain(connection: Connection, row: Any, until: datetime | None, links: int = LINKS) -> bool:
@@ -71,10 +79,9 @@ def _superseding(row: Any) -> str | None:
     return new if row.id == giving_way(new) else None
 
 
-def _fold(said: Iterable[tuple[str, str]]) -> Marks:
+def _fold(said: Iterable[tuple[str, dict[str, Any]]]) -> Marks:
     marks = Marks()
-    for op, text in said:
-        body: dict[str, Any] = json.loads(text)
+    for op, body in said:
         match op:
             case "resolve":
                 marks.status = body["status"]

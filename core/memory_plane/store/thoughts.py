@@ -34,7 +34,7 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
         pinned=said.pinned,
     )
     if body["kind"] in OPEN_KINDS:
-        items.open_asserted(connection, seq, operation, said)
+        items.open_asserted(connection, seq, operation)
     if visible:
         index.put(connection, document(seq, operation))
         attention.put(connection, seq, attention.addressed(operation))

@@ -153,7 +153,7 @@ def author(agent: str | None) -> str:
 
 def whole_id(plane: Plane | Client, id: str) -> str:
     """Return the id that begins so, since pages show its beginning; what is no beginning of one id as it is."""
-    found = plane.find(id) if 6 <= len(id) < 36 else []
+    found = plane.find(id) if 6 <= len(id.partition(".")[0]) < 36 else []
     return found[0] if len(found) == 1 else id
 
 

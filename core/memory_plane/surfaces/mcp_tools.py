@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from memory_plane import __version__
 from memory_plane.errors import HubUnreachable, Refused, StoreError
 from memory_plane.graphs import MEMORIES
+from memory_plane.operations import id_of
 from memory_plane.surfaces import entries
 from memory_plane.surfaces.corrections import CORRECTIONS, author, correct, whole_id
 from memory_plane.surfaces.corrections import receipt as receipt_of
@@ -44,7 +44,9 @@ def get_pulse(plane: Plane | Client, agent: str | None, given: Arguments) -> dic
     sections = {
         "agents": [entries.heartbeat(beat) for beat in pulse.heartbeats],
         "open_items": [entries.item(item) for item in items],
-        "for_you": [entries.thought(one) for one in _heard(plane, agent) if one.id not in {item.id for item in items}],
+        "for_you": [
+            entries.thought(one) for one in _heard(plane, agent) if one.id not in {item.memory for item in items}
+        ],
         "recent": [entries.thought(thought) for thought in pulse.thoughts],
         "graph": [entries.edge(edge) for edge in pulse.edges],
     }
@@ -188,7 +190,7 @@ def _given(arguments: Arguments) -> Arguments:
 
 def _record(plane: Plane | Client, query: str) -> dict[str, Any] | None:
     try:
-        id = str(UUID(query.strip()))
+        id = id_of(query.strip())
     except ValueError:
         return None
     record: dict[str, Any] | None = plane.get(id)

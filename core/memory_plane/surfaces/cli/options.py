@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 import click
 
+from memory_plane.operations import id_of
 from memory_plane.surfaces.cli.session import Session
 from memory_plane.surfaces.cli.times import Moment
 
@@ -84,7 +84,7 @@ def read_text(text: str) -> str:
 def full_id(client: Client, text: str) -> str:
     """Complete the beginning of an id; a whole id passes unseen."""
     try:
-        return str(UUID(text))
+        return id_of(text)
     except ValueError:
         prefix = text.strip().lower()
     if len(prefix) < _SHORTEST_PREFIX:

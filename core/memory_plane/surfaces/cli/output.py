@@ -108,7 +108,8 @@ def on_terminal() -> bool:
 
 def short_id(id: str) -> str:
     """Return as much of an id as a person needs; in a pipe, all of it."""
-    return id[:8] if on_terminal() else id
+    memory, dot, place = id.partition(".")
+    return f"{memory[:8]}{dot}{place}" if on_terminal() else id
 
 
 @contextmanager

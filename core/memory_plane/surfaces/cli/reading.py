@@ -194,4 +194,11 @@ def get(session: Session, id: str, as_json: bool) -> None:
         return
     fields = plain(record)
     inner = {name: value for part in ("body", "state") for name, value in fields.pop(part, {}).items()}
+    several = inner.pop("items", {})
     print_pairs((fields | inner).items())
+    if several:
+        click.echo()
+        rows = (
+            (short_id(each), one["status"], one["item"], one["owner"], one["object"]) for each, one in several.items()
+        )
+        print_table(("ID", "STATUS", "KIND", "FROM", "TEXT"), rows, empty="")

@@ -125,7 +125,7 @@ def resolve(session: Session, item: str, as_json: bool, **values: Any) -> None:
 
 
 def _words_of(record: Mapping[str, Any] | None) -> str:
-    return str(record["body"].get("text", "")) if record else ""
+    return str((record.get("state") or {}).get("object") or record["body"].get("text", "")) if record else ""
 
 
 def _short(text: str) -> str:

@@ -16,7 +16,7 @@ from memory_plane.plane import Plane
 from memory_plane.recall import records
 from memory_plane.surfaces.web.acting import missing, shows
 from memory_plane.surfaces.web.frame import Frame
-from memory_plane.types import OPEN_KINDS, Operation
+from memory_plane.types import Operation
 
 ENTRIES = 40
 """How many nodes, edges and remarks the page shows each."""
@@ -41,7 +41,7 @@ def memories(plane: Plane, frame: Frame) -> list[Route]:
 
 
 def _shown(plane: Plane, record: Mapping[str, Any]) -> dict[str, Any]:
-    id, op, body = record["id"], record["op"], record["body"]
+    id, op, body, state = record["id"], record["op"], record["body"], record.get("state") or {}
     with plane.database.reading() as connection:
         remarks = records.remarks(connection, id, ENTRIES)
         found = {
@@ -55,12 +55,12 @@ def _shown(plane: Plane, record: Mapping[str, Any]) -> dict[str, Any]:
         "at": datetime.fromisoformat(record["created_at"]),
         "body": body,
         "rest": {name: value for name, value in body.items() if name not in apart},
-        "state": record.get("state"),
+        "state": state,
         "remarks": remarks,
-        "superseded_by": _superseded_by(remarks) if (record.get("state") or {}).get("retracted") else None,
+        "superseded_by": _superseded_by(remarks) if state.get("retracted") else None,
         "forgotten": op == FORGOTTEN,
         "judges": op in NODE_OPS,
-        "open": op == "thought" and body.get("kind") in OPEN_KINDS,
+        "open": op == "thought" and state.get("item") is not None,
     }
 
 

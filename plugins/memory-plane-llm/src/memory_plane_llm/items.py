@@ -59,6 +59,7 @@ class Items:
                 to=None if to is None else to.text,
                 object=self._text[slice(*span)],
                 due_at=self._due(entry),
+                start=span[0],
             )
             yield item, owner, span
 

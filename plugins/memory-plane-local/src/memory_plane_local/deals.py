@@ -36,7 +36,7 @@ def bind(reader: Reader, owners: Sequence[Name], deal: Deal, strength: float, du
     for owner in owners:
         reader.drafts.add(Draft(owner, "COMMITTED_TO", what, "positive", what.start, what.end, strength))
     to = deal.to.text if deal.to else None
-    return Item(kind="commitment", owner=owners[0].text, to=to, object=what.text, due_at=due)
+    return Item(kind="commitment", owner=owners[0].text, to=to, object=what.text, due_at=due, start=what.start)
 
 
 def act(reader: Reader, clause: Clause, begin: int, end: int | None = None) -> Deal:

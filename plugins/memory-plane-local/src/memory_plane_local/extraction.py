@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, tzinfo
 
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
@@ -219,8 +220,9 @@ class _Text:
         if memory.kind != "commitment" or any(item.due_at for item in self.items):
             return
         if due := due_date(self.tokens(memory.text), self.written):
-            declared = Item(kind="commitment", owner=None, to=None, object=memory.text, due_at=due)
-            self.items = {declared: None} | self.items
+            declared = Item(kind="commitment", owner=None, to=None, object=memory.text)
+            first, *rest = self.items or [declared]
+            self.items = dict.fromkeys([replace(first, due_at=due), *rest])
 
     def _item(self, item: Item | None, instead: Item | None = None) -> None:
         if instead is not None:

@@ -24,15 +24,19 @@ def read_request(clause: Clause, asked: bool) -> Item | None:
     """Return a question that somebody is asked to act on, or work handed to somebody; small talk is neither."""
     tokens = clause.sentence.tokens
     to = _vocative(clause)
-    text = clause.sentence.text[tokens[0].start : tokens[-1].end]
+    start = tokens[0].start
+    text = clause.sentence.text[start : tokens[-1].end]
     if asked:
+        if not _requests(clause):
+            return None
         due = due_date(tokens, clause.written)
-        return Item(kind="question", owner=None, to=to, object=text + "?", due_at=due) if _requests(clause) else None
+        return Item(kind="question", owner=None, to=to, object=text + "?", due_at=due, start=start)
     if receiver := _handed(clause):
-        return Item(kind="handoff", owner=None, to=receiver, object=text)
+        return Item(kind="handoff", owner=None, to=receiver, object=text, start=start)
     if to is None or len(tokens) <= _NAMED or not _asked(clause):
         return None
-    return Item(kind="handoff", owner=None, to=to, object=text, due_at=due_date(tokens, clause.written))
+    due = due_date(tokens, clause.written)
+    return Item(kind="handoff", owner=None, to=to, object=text, due_at=due, start=start)
 
 
 def _asked(clause: Clause) -> bool:
