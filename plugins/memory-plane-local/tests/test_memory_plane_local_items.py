@@ -136,6 +136,37 @@ def test_what_binds_nobody_is_no_commitment(text: str) -> None:
     assert [item for item in items(text) if item.kind == "commitment"] == []
 
 
+@pytest.mark.parametrize(
+    ("text", "things"),
+    [
+        ("I'll send Rob the deck by Friday and call Ann on Monday.", {"deck": 4, "call Ann": 30}),
+        ("I'll review the PR, update the docs and then deploy the hub by Friday.",
+         {"review the PR": 4, "update the docs": 4, "deploy the hub": 4}),
+        ("I promised to send Ann the draft and to call Bob by Friday.", {"draft": 4, "call Bob": 4}),
+        ("I need to renew the passport, book the flights and call mum.",
+         {"renew the passport": None, "book the flights": None, "call mum": None}),
+        ("I'll send the deck to Rob and Ann.", {"deck": None}),
+        ("I'll prepare the slides and Ann will present them.", {"slides": None}),
+        ("I'll review the docs and plan.", {"review the docs": None}),
+        ("I'll send the deck because Rob will call Ann and sign the lease.", {"deck": None}),
+        ("TODO:\n- Email Bob\n- Pay Eve", {"Email Bob": None, "Pay Eve": None}),
+        ("TODO:\n- Pay Eve", {"Pay Eve": None}),
+    ],
+)  # fmt: skip
+def test_all_that_one_sentence_or_list_says_is_to_be_done(text: str, things: dict[str, int | None]) -> None:
+    found = items(text)
+    assert {item.object: item.due_at and item.due_at.day for item in found} == things
+    assert {item.owner for item in found} == {"me"}
+    assert all(text.startswith(item.object, item.start) for item in found)
+
+
+def test_receiver_of_one_thing_is_not_that_of_another() -> None:
+    found = items("Alice will send the deck by Friday, review the contract and set up a call with Bob.")
+    assert [(item.object, item.to) for item in found] == [
+        ("deck", None), ("review the contract", None), ("set up a call with Bob", "Bob"),
+    ]  # fmt: skip
+
+
 def test_question_to_somebody_and_handover() -> None:
     assert [item.kind for item in items("Can you review PR #12?")] == ["question"]
     assert [item.kind for item in items("Why is Jenkins down again?")] == []

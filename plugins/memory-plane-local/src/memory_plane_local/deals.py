@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
 from memory_plane.types import Item
 from memory_plane_local.clauses import Clause
-from memory_plane_local.dates import find_days, tells_of_a_thing
+from memory_plane_local.dates import due_date, find_days, tells_of_a_thing
 from memory_plane_local.drafts import Draft
 from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
 from memory_plane_local.name import Name
@@ -17,6 +17,7 @@ from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 
+_ALSO = 0.8
 _REACH = 12
 """Elements after a thing in which "to" names who gets it."""
 
@@ -37,6 +38,35 @@ def bind(reader: Reader, owners: Sequence[Name], deal: Deal, strength: float, du
         reader.drafts.add(Draft(owner, "COMMITTED_TO", what, "positive", what.start, what.end, strength))
     to = deal.to.text if deal.to else None
     return Item(kind="commitment", owner=owners[0].text, to=to, object=what.text, due_at=due, start=what.start)
+
+
+def read_on(reader: Reader, clause: Clause, owner: Name, after: int) -> Iterator[Item]:
+    """Yield what else somebody is to do behind the character `after`: "send Rob the deck, book a room and call Ann"."""
+    tokens = clause.sentence.tokens
+    first = next((at for at, token in enumerate(tokens) if token.start >= after), len(tokens))
+    begins: list[int] = []
+    for at in range(max(first, 1), len(tokens) - 1):
+        if tokens[at].low in cues("turning"):
+            break
+        before = at - (tokens[at - 1].low == "to")
+        if tokens[before - 1].low in cues("adding") and tokens[at].low not in cues("adding") and _is_order(clause, at):
+            begins.append(at)
+    for begin, following in pairwise([*begins, len(tokens)]):
+        end = following
+        while end > begin and following < len(tokens) and tokens[end - 1].low in (*cues("adding"), "to"):
+            end -= 1
+        if item := bind(
+            reader, [owner], act(reader, clause, begin, end), _ALSO, due_date(tokens[begin:], clause.written)
+        ):
+            yield item
+
+
+def _is_order(clause: Clause, at: int) -> bool:
+    """Whether a token is a bare verb with what it is done to behind it."""
+    place = clause.element_at(at)
+    element = clause.elements[place] if place < len(clause.elements) else None
+    other = element is not None and element.begin == at and element.kind in (NAME, PRONOUN, MARK)
+    return not other and is_deed(clause, at) and clause.sentence.tokens[at + 1].low not in cues("no_object")
 
 
 def act(reader: Reader, clause: Clause, begin: int, end: int | None = None) -> Deal:
@@ -130,6 +160,8 @@ def _plain(element: Element) -> bool:
 def addressee(reader: Reader, clause: Clause, at: int) -> Name | None:
     """Return the person after "to", or after "for" and "with", that follows the thing: "send the deck to Rob"."""
     for before, element in pairwise(clause.elements[at : at + _REACH]):
+        if before.low in cues("adding") and element.kind == VERB:  # something else begins
+            return None
         if before.low not in ("to", "for", "with"):
             continue
         if before.low == "to" and element.kind == PRONOUN and element.low != "it":

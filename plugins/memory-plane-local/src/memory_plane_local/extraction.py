@@ -18,6 +18,7 @@ from memory_plane_local.commits import read_commit
 from memory_plane_local.coreference import Discourse, renamed
 from memory_plane_local.dates import due_date
 from memory_plane_local.deadlines import read_deadline
+from memory_plane_local.deals import read_on
 from memory_plane_local.drafts import Draft, Drafts
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, elements
 from memory_plane_local.foreign import find_told, state
@@ -128,6 +129,8 @@ class _Text:
         for item in given:
             self._item(item)
         self.particulars.heard(clause, next(iter(given), None))
+        if task is not None and listed is None:
+            self._others(clause, task)
         self.cards.read(clause)
         for at in range(len(clause.elements)):
             self._element(clause, at, tasked=tasked)
@@ -179,8 +182,9 @@ class _Text:
         if element.kind == VERB:
             if not (read_choice(self.reader, clause, at) or read_change(self.reader, clause, at)):
                 self.reader.verb(clause, at)
-            if not tasked:
-                self._item(read_promise(self.reader, clause, at))
+            if not tasked and (item := read_promise(self.reader, clause, at)):
+                self._item(item)
+                self._others(clause, item)
         elif element.kind in (NAME, PRONOUN) and not tasked:
             self._item(read_bond(self.reader, clause, at))
         elif element.kind == ROLE:
@@ -223,6 +227,13 @@ class _Text:
             declared = Item(kind="commitment", owner=None, to=None, object=memory.text)
             first, *rest = self.items or [declared]
             self.items = dict.fromkeys([replace(first, due_at=due), *rest])
+
+    def _others(self, clause: Clause, item: Item) -> None:
+        """Take what else the one who is to do something is to do by the same sentence."""
+        owner = self.names.get(_key(item.owner or ""), self.discourse.writer)
+        if owner is not None and not clause.sentence.question:
+            for other in read_on(self.reader, clause, owner, item.start + len(item.object)):
+                self._item(other)
 
     def _item(self, item: Item | None, instead: Item | None = None) -> None:
         if instead is not None:

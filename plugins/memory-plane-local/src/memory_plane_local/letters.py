@@ -27,10 +27,11 @@ _GREETING = re.compile(
 )
 _SIGNED = re.compile(
     r"\n\s*(?:(?i:All the best|Best(?: wishes)?|(?:(?:Best|Kind|Warm) )?regards|Cheers|(?:Many )?thanks|Thank you|Love"
-    r"|(?:Yours )?sincerely|Yours(?: truly| faithfully)?|Take care|(?:Talk|Speak) soon)[,.!]?\s+[-–—]*\s*|[-–—]+\s*)"
-    + _CALLED.format("by")
-    + r"\s*$"
+    r"|(?:Yours )?sincerely|Yours(?: truly| faithfully)?|Take care|(?:Talk|Speak) soon)[,.!]?\s+[-–—]*\s*"
+    r"|(?P<dash>[-–—]+)\s*)" + _CALLED.format("by") + r"\s*$"
 )
+_BULLETS = {mark: re.compile(rf"(?m)^\s*{mark}\s|:\s*\Z") for mark in "-–—"}
+"""What shows that a dash at the end begins the last line of a list."""
 _FOOT = 120
 """How far from its end a letter is signed."""
 _INTRODUCED = re.compile(
@@ -72,9 +73,15 @@ def _signed(memory: Memory) -> Letter:
     writer = _author(memory)
     greeting = _GREETING.match(memory.text)
     foot = _SIGNED.search(memory.text, max(0, len(memory.text) - _FOOT)) if "\n" in memory.text else None
-    if foot is not None and memory.owner is None:
+    if foot is not None and memory.owner is None and not _is_listed(memory.text, foot):
         writer = _named(memory, foot, "by")
     return Letter(writer=writer, reader=_named(memory, greeting, "to") if greeting else None)
+
+
+def _is_listed(text: str, foot: re.Match[str]) -> bool:
+    """Whether what could be a signature is the last line of a list: "- Pay Ann", "- Pay Eve"."""
+    bullets = _BULLETS.get(foot["dash"] or "")
+    return bullets is not None and bullets.search(text, 0, foot.start()) is not None
 
 
 def introduced(letter: Letter, text: str, names: list[Name]) -> tuple[Name, int] | None:
