@@ -339,7 +339,7 @@ CORE: tuple[Spec, ...] = (
         name="memory_resolve_item",
         description="Close an open question, commitment or handoff, for all agents.",
         parameters={
-            "item": text("Its id or first 8 characters; an entry's: all in it"),
+            "item": text("Its id or first 8 characters; an entry's: all"),
             "status": text("How it ended", enum=[*OUTCOMES], default="done"),
             "note": text("The answer or outcome"),
         },
