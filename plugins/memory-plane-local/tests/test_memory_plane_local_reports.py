@@ -116,6 +116,9 @@ def test_a_warning_of_a_person_is_no_log() -> None:
         ("chore(deps): bump vite from 5.4 to 6.0", {"codex CHANGED vite"}),
         ("feat(search): replace Elasticsearch with Typesense in orbit-api", {"orbit-api USES Typesense"}),
         ("Fix: use pnpm", set()),
+        ("Added Playwright tests to storefront-web.", {"storefront-web USES Playwright"}),
+        ("Added tests and wired up Codecov.", {"codex USES Codecov"}),
+        ("Upgraded tokio from 1.38 to 1.40 in relay-core.", {"relay-core USES tokio", "codex CHANGED tokio"}),
     ],
 )  # fmt: skip
 def test_what_coding_agents_did_and_wait_for(text: str, claims: set[str]) -> None:
@@ -148,7 +151,68 @@ def test_notes_of_sales_and_research(text: str, claims: set[str]) -> None:
         ("The customer (Hallmark Logistics) wants SSO.", "Hallmark Logistics", "Organization"),
         ("Opened PR #88 on tessellate.", "tessellate", "Project"),
         ("My bakery is called Crumbly.", "Crumbly", "Organization"),
+        ("murmur is a Zig library for testing.", "murmur", "Project"),
+        ("Reviewed by Osk and Mirela.", "Osk", "Person"),
+        ("Present: Osk, Thrain.", "Thrain", "Person"),
+        ("Account: Tidewell", "Tidewell", "Organization"),
+        ("Met Ana at St. Brigid's Hospital.", "St. Brigid's Hospital", "Organization"),
     ],
 )
 def test_what_something_is_by_what_stands_around_it(text: str, name: str, kind: str) -> None:
     assert types(text)[name] == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The cause is an N+1 query.",
+        "Left the DAGs and CRDs untouched.",
+        "Renewal: closes 30 Jan.",
+        "Handover: nothing to report.",
+        "Pairing on Thursdays.",
+        "The invoice is 1,200 EUR.",
+        "lunch is a game",
+        "Reviewed by Legal.",
+    ],
+)
+def test_labels_letters_and_abbreviations_are_no_names(text: str) -> None:
+    assert not {name for name, kind in types(text).items() if kind != "Commitment"} - {"Legal"}
+    assert types(text).get("Legal") != "Person"
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("murmur is a Zig library for testing, maintained by Annika Lehto.",
+         {"murmur USES Zig", "Annika Lehto SUPPORTS murmur"}),
+        ("perch-sync: Rust daemon for notes.", {"perch-sync USES Rust"}),
+        ("- Kestrel: pricing engine (Go, Postgres)", {"Kestrel USES Go", "Kestrel USES Postgres"}),
+        ("Kestrel: Ana (Go)", {"Ana USES Go"}),
+        ("Competitor check: Parcelbird is built on Rails, hosted on Render.",
+         {"Parcelbird USES Rails", "Parcelbird USES Render"}),
+        ("Check: Orbit uses Kafka.", set()),
+        ("Hypothesis: Zalando switched from Kafka to Pulsar.", set()),
+        ("Goal: Orbit runs on Kafka.", set()),
+    ],
+)  # fmt: skip
+def test_lines_of_readmes_and_lines_with_a_label(text: str, claims: set[str]) -> None:
+    assert said(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Esi runs fundraising, Marek runs volunteers, and both report to Chantal.",
+         {"Esi LEADS fundraising", "Marek LEADS volunteers", "Chantal MANAGES Esi", "Chantal MANAGES Marek"}),
+        ("The keys are in Doppler, and Renate at Initech leads sales.",
+         {"Renate WORKS_AT Initech", "Renate LEADS sales"}),
+        ("The user is freelancing for two clients: Tidewell and Fjordly.",
+         {"me WORKS_AT Tidewell", "me WORKS_AT Fjordly"}),
+        ("Novantia acquired the Lisbon startup Fleetlane.", {"Novantia ACQUIRES Fleetlane"}),
+        ("Ruth and Abel got engaged!", {"Ruth FAMILY_OF Abel"}),
+        ("grandma Aiko lives in Sapporo, uncle Kenji in Osaka", {"Aiko LOCATED_IN Sapporo"}),
+        ("Nina lives in Oslo with husband Tom.", {"Nina LOCATED_IN Oslo", "Nina FAMILY_OF Tom"}),
+    ],
+)  # fmt: skip
+def test_who_does_what_where_several_are_told_of(text: str, claims: set[str]) -> None:
+    assert said(text) == claims

@@ -11,7 +11,7 @@ from memory_plane_local.lexicon import common_nouns, is_common, nouns, roles, ti
 from memory_plane_local.name import THING, Name
 from memory_plane_local.sentences import Sentence
 from memory_plane_local.tables import cues, words
-from memory_plane_local.verbs import BASE, forms
+from memory_plane_local.verbs import BASE, THIRD, forms
 
 NAME, NOUN, VERB, ROLE, PRONOUN, WORD, MARK = "name", "noun", "verb", "role", "pronoun", "word", "mark"
 _PRONOUNS = {
@@ -301,7 +301,7 @@ class _Builder:
         if self._after_article() and self.tokens[at].low not in ("be", "is", "are"):
             return 0
         group = helpers(self.tokens, at, self._named)
-        if group is None or (group.bare and group.opening == BASE and self._named_by(at)):
+        if group is None or (group.bare and group.opening in (BASE, THIRD) and self._named_by(at)):
             return 0
         element = Element(VERB, group.lemma, at, group.end, flags=group.flags, form=group.form, title=group.word)
         element.passive, element.bare, element.opening = group.passive, group.bare, group.opening

@@ -74,6 +74,8 @@ def _guarded(tokens: Sequence[Token], scope: str, named: Collection[int]) -> lis
         for rest, bit in guards[token.low]:
             if rest and rest[0] != following:
                 continue
+            if rest == (":",) and at and tokens[at - 1].shape != "mark":  # "Competitor check: …" is no request to check
+                continue
             if len(rest) < 2 or tuple(after.low for after in tokens[at + 1 : at + 1 + len(rest)]) == rest:
                 flags[at] |= bit
                 if not bit:

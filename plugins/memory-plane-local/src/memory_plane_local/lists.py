@@ -63,9 +63,17 @@ def _firm(element: Element) -> bool:
     return element.names[0].options[:1] in (("Tool",), ("Language",))
 
 
+def _past_place(found: list[Element], at: int) -> int:
+    """The last element of an item with what tells where somebody is: "Renate at Stadtwerke Kiel"."""
+    if at + 2 >= len(found) or found[at + 1].low not in ("at", "from") or found[at + 2].kind != NAME:
+        return at
+    return at + 2 if found[at].names[0].options[:1] == ("Person",) else at
+
+
 def _own_clause(found: list[Element], begin: int, at: int) -> bool:
     """Whether the item at `at` is the subject of a new clause, so that the list ended before it."""
-    after = found[at + 1] if at + 1 < len(found) else None
+    ahead = _past_place(found, at) + 1
+    after = found[ahead] if ahead < len(found) else None
     if begin and found[begin - 1].kind == WORD and gap(found, at, found[begin - 1].low):
         return True
     if after is None or after.kind != VERB or (after.bare and after.form in ("ing", "participle")):

@@ -90,6 +90,9 @@ def _cued(sentence: Sentence, at: int, end: int) -> bool:
     if tokens[at].low in words("first_names_ambiguous.txt"):
         return before in cues("coded") or (end < len(tokens) and tokens[end].low in common_nouns())
     if tokens[at].shape == "low" or sentence.shout:
+        after = tokens[end].low if end < len(tokens) else ""
+        if before in cues("joiner") and tokens[at].low in forms() and after in cues("particle"):  # "and wired up"
+            return False
         if before == "to" and tokens[at].low in forms() and end < len(tokens) and tokens[end].low in cues("going_on"):
             return False
         return before in cues("tool") and not (
@@ -98,6 +101,8 @@ def _cued(sentence: Sentence, at: int, end: int) -> bool:
     if before == "(" or not opening(tokens, at):
         return True
     after = tokens[end].low if end < len(tokens) else ""
+    if at and common_nouns().get(after) in ("Project", "Tool") and tokens[end].shape == "low":  # "perch: Rust daemon"
+        return True
     return after in ("is", "and", "are", ",", ":", "was", "has", "'s", "or", "for") or _acts(after)
 
 

@@ -10,6 +10,7 @@ from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
 
 Guess = tuple[tuple[str, ...], float]
+_LISTING, _LISTED = (",", "and", "&", "(", ")", "@"), 12
 GIVEN = 0.75
 """How sure a rare given name alone makes a person, or an ending a company."""
 
@@ -80,20 +81,35 @@ def _by_its_neighbours(tokens: Sequence[Token], begin: int, end: int, last: str)
         return ((kind,) if kind else ()), 0.85
     if before in ("called", "named") and begin > 1 and tokens[begin - 2].low in {"now", *cues("once_called")}:
         before = ""  # "Tidewater is now called Larkspur"
-    if kind := _told(tokens, end):
+    if kind := told(tokens, end):
         return (kind,), 0.85
     if after in common_nouns() and tokens[end].shape == "low":
         return (common_nouns()[after],), 0.85
     if before == "@" or (contexts("before").get(before) == "Person" and tokens[begin].shape == "cap"):
         return ("Person",), 0.85
-    hint = contexts("before").get(before) or nouns("before").get(before)
+    hint = contexts("before").get(before) or nouns("before").get(before) or _labelled(tokens, begin)
     if not hint and before not in cues("origin"):  # "Rob from The Zebra wants"
-        hint = contexts("after").get(after)
+        hint = contexts("after").get(after, "")
     if hint and (hint != "Person" or tokens[begin].shape == "cap"):
         return (hint,), 0.8
     if "." in last:
         return ("Project",), 0.75
     return (), 0.7
+
+
+def _labelled(tokens: Sequence[Token], begin: int) -> str:
+    """The type of what stands behind a label, perhaps not as the first: "Attendees: Maya, Teuila"; "" for none."""
+    at, closed = begin - 1, 0
+    while at > max(0, begin - _LISTED) and (tokens[at].low in _LISTING or tokens[at].shape in ("cap", "mix")):
+        closed += (tokens[at].low == ")") - (tokens[at].low == "(")
+        if closed < 0:
+            return ""
+        at -= 1
+    field = tokens[begin].low in cues("department") or tokens[begin].low in words("fields.txt")
+    if at < 1 or field or tokens[at].low not in (":", "by"):
+        return ""
+    side = "label" if tokens[at].low == ":" else "deed"
+    return contexts(side).get(tokens[at - 1].low, "")
 
 
 def _kind(tokens: Sequence[Token], at: int) -> str | None:
@@ -103,8 +119,8 @@ def _kind(tokens: Sequence[Token], at: int) -> str | None:
     return nouns("told").get(tokens[at].low) or common_nouns().get(tokens[at].low, "")
 
 
-def _told(tokens: Sequence[Token], end: int) -> str:
-    """The type that is told of a name: "Lark is a stationery shop", "Kettle, our scheduling app"; "" for none."""
+def told(tokens: Sequence[Token], end: int) -> str:
+    """Return the type that is told of a name: "Lark is a stationery shop", "Kettle, our scheduling app"; "" if none."""
     if end + 2 >= len(tokens) or tokens[end].low not in cues("telling"):
         return ""
     if tokens[end + 1].low == "whose" and tokens[end + 2].low in nouns("whose"):
@@ -113,7 +129,9 @@ def _told(tokens: Sequence[Token], end: int) -> str:
         return ""
     head = end + 1
     while (
-        head + 1 < len(tokens) and tokens[head + 1].shape == "low" and tokens[head + 1].low not in words("function.txt")
+        head + 1 < len(tokens)
+        and tokens[head + 1].shape != "mark"
+        and tokens[head + 1].low not in words("function.txt")
     ):
         head += 1
     return nouns("told").get(tokens[head].low, "")

@@ -8,7 +8,7 @@ from memory_plane_local.guards import effects
 from memory_plane_local.lexicon import contexts, is_common, nouns, stems, titles
 from memory_plane_local.name import Name, legal_end, me, name_at, opening, owns_noun, version_end
 from memory_plane_local.name_lists import NOTHING_KNOWN, listed
-from memory_plane_local.name_types import GIVEN, type_options
+from memory_plane_local.name_types import GIVEN, told, type_options
 from memory_plane_local.sentences import Sentence, is_initial
 from memory_plane_local.tables import cues, words
 from memory_plane_local.tokens import Token
@@ -146,9 +146,19 @@ def _lower(sentence: Sentence, at: int) -> Name | None:
         return name_at(sentence, at, at + 1, ("Person",), 0.75, soft=True)
     if at > 2 and tokens[at - 2].shape == "num" and _changed_in(tokens, at):
         return name_at(sentence, at, at + 1, ("Project",), 0.75)
+    if (at == 0 or opening(tokens, at)) and _tells_of_software(tokens, at):
+        return name_at(sentence, at, at + 1, ("Project",), 0.8)
     if "-" in token.low and token.low.split("-")[0] not in words("function.txt"):
         return name_at(sentence, at, at + 1, ("Project",), 0.6, weak=True) if _identifier(token.low) else None
     return None
+
+
+def _tells_of_software(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a note begins with a name in small letters that it explains: "murmur is a library for …"."""
+    low = tokens[at].low
+    if len(low) < _SHORTEST or not low.isalpha() or is_common(low) or low in forms():
+        return False
+    return told(tokens, at + 1) in ("Project", "Tool")
 
 
 def _the_user(tokens: Sequence[Token], at: int) -> bool:
@@ -202,7 +212,7 @@ def _capitalised(sentence: Sentence, at: int) -> Name | None:
     saint = (
         tokens[at].low == "st" and tokens[at + 1 : at + 2] and tokens[at + 1].low == "." and _nameish(tokens, at + 2)
     )
-    end = _run_end(tokens, at + 2 if saint else at)
+    end = _house_end(tokens, _run_end(tokens, at + 2 if saint else at))
     first = tokens[begin]
     if opening(tokens, begin) and first.shape == "cap" and first.low != "the" and _ordinary_opening(tokens, begin, end):
         return None
@@ -322,6 +332,12 @@ def _run_end(tokens: Sequence[Token], at: int) -> int:
     return version_end(tokens, end)
 
 
+def _house_end(tokens: Sequence[Token], end: int) -> int:
+    """The end of a name with the house that is somebody's: St. Brigid's Hospital, King's College."""
+    house = tokens[end + 1] if end + 1 < len(tokens) and tokens[end].low in _POSSESSIVE else None
+    return _run_end(tokens, end + 1) if house and house.shape == "cap" and house.low in cues("house") else end
+
+
 def _acts_next(tokens: Sequence[Token], at: int) -> bool:
     """Whether no noun follows an apostrophe, which then belongs to the name before it: "Ben & Jerry's uses"."""
     low = tokens[at].low if at < len(tokens) else ""
@@ -350,6 +366,8 @@ def _typed(sentence: Sentence, begin: int, end: int) -> Name | None:
         return None
     if all(_says_nothing(low) for low in lows) and not _given(tokens, begin):
         return None
+    if len(lows) == 1 and _counted(tokens[begin].text):
+        return None
     if (lows[0] in words("titles.txt") and lows[1:2] != ["."]) or (lows[0][0] == "v" and lows[0][1:2].isdigit()):
         return None
     if len(lows) == 1 and lows[0] in titles() and not owns_noun(tokens, end):
@@ -362,6 +380,11 @@ def _typed(sentence: Sentence, begin: int, end: int) -> Name | None:
         return name
     soft = strength == GIVEN or (options == ("Place",) and lows[-1] in nouns("named"))
     return name_at(sentence, begin, end, options, strength, weak=ordinary and not options, soft=soft)
+
+
+def _counted(text: str) -> bool:
+    """Whether a word is one letter, or an abbreviation in the plural: N, PRs, DAGs."""
+    return (len(text) == 1 and text.isascii()) or (text[-1] == "s" and len(text) > 2 and text[:-1].isupper())
 
 
 def _says_nothing(low: str) -> bool:

@@ -24,6 +24,7 @@ def objects(discourse: Discourse, once: Once, clause: Clause, at: int, *, any_ph
     while at < len(elements) and elements[at].low in cues("quote"):
         at += 1
     at += 2 * (at + 2 < len(elements) and elements[at].low in cues("portion") and elements[at + 1].low == "of")
+    at = _told_of(elements, _enumerated(elements, at))
     if at >= len(elements):
         return [], at, 0.0
     if elements[at].kind == ROLE and at + 1 < len(elements) and elements[at + 1].kind == NAME:
@@ -42,6 +43,25 @@ def objects(discourse: Discourse, once: Once, clause: Clause, at: int, *, any_ph
     if element.kind == WORD and element.low.isalpha() and len(element.low) > 2 and named and not _goes_on(elements, at):
         return [once(_phrase(clause, element, element))], at + 1, 0.9
     return [], at, 0.0
+
+
+def _enumerated(elements: Sequence[Element], at: int) -> int:
+    """The element where those begin that a number announces: "for two clients: Tidewell and Fjordly"."""
+    behind = next((place + 1 for place in range(at + 1, min(at + 4, len(elements))) if elements[place].low == ":"), 0)
+    if not 0 < behind < len(elements) or elements[behind].kind != NAME:
+        return at
+    first = elements[at].names[0].text.split()[0].lower() if elements[at].kind == NOUN else elements[at].low
+    return behind if first in cues("count") or first.isdecimal() else at
+
+
+def _told_of(elements: Sequence[Element], at: int) -> int:
+    """The element of a name that is behind its place and what it is: "the Lisbon startup Fleetlane"."""
+    if at + 2 >= len(elements) or elements[at].kind != NAME or elements[at + 2].kind != NAME:
+        return at
+    place, noun, name = elements[at : at + 3]
+    told = noun.low in nouns("told") or noun.low in nouns("before")
+    beside = place.end == noun.begin and noun.end == name.begin
+    return at + 2 if told and beside and place.names[0].options[:1] == ("Place",) else at
 
 
 def _possession(once: Once, clause: Clause, at: int, *, any_phrase: bool) -> Found:

@@ -102,6 +102,8 @@ def kinds(where: str) -> dict[str, str]:
 
 def _label(tokens: Sequence[Token]) -> str:
     """What stands before the colon with which a line begins."""
+    if not any(token.low == ":" for token in tokens[: 2 * _LABEL]):
+        return ""
     lows = [token.low for token in tokens[: 2 * _LABEL] if token.low not in _EMPHASIS]
     return " ".join(lows[: lows.index(":")]) if ":" in lows[:_LABEL] else ""
 

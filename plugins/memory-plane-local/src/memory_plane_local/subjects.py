@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from memory_plane_local.clauses import Clause
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
@@ -26,6 +28,8 @@ def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
     if before.kind in (NAME, NOUN):
         names, factor = _beside(clause, at, element)
         return [*names, *_together(discourse, clause.elements, at - 1)], factor
+    if before.low == "both" and (pair := _both(clause.elements, at - 1)):
+        return pair, 0.93
     if before.kind == PRONOUN:
         names, factor = discourse.resolve(before.low)
         return [*_together(discourse, clause.elements, at - 1), *names], factor
@@ -152,6 +156,14 @@ def _together(discourse: Discourse, elements: list[Element], at: int) -> list[Na
             break
         found = [*one.names, *found]
     return found
+
+
+def _both(elements: list[Element], at: int) -> list[Name]:
+    """The two people of whom the clauses before "both" speak: "Ana leads design, Bo leads sales, and both report"."""
+    pairs = pairwise(elements[:at])
+    said = [one.names[0] for one, verb in pairs if one.kind == NAME and verb.kind == VERB and len(one.names) == 1]
+    people = [name for name in dict.fromkeys(said) if name.options[:1] == ("Person",)]
+    return people if len(people) == len(set(map(id, said))) == 2 else []
 
 
 def _branch(elements: list[Element], at: int) -> list[Name]:
