@@ -354,7 +354,7 @@ def test_question_of_one_endless_word_costs_no_more_than_another(plane: Plane) -
         ("Dirk is married to Elsa.", "Who is Dirk married to?", "Elsa"),
         ("Finn married Gail.", "Who married Gail?", "Finn"),
         ("Hal is the brother of Ida.", "Who is the brother of Ida?", "Hal"),
-        ("We dropped Postgres in Nimbus and use SQLite now.", "What does Nimbus use?", UNKNOWN),
+        ("We dropped Postgres in Nimbus and use SQLite now.", "What does Nimbus use?", "SQLite"),
     ],
 )
 def test_answer_is_of_the_kin_and_the_verb_that_was_asked_for(

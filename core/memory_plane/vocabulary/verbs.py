@@ -125,6 +125,10 @@ _MORE = (
     "document",
     "redeploy",
     "add",
+    "drop",
+    "ditch",
+    "abandon",
+    "scrap",
 )
 """Verbs of statements that stand in no phrase."""
 _DOUBLING = frozenset({"transfer", "commit", "refer", "prefer", "submit", "program"})

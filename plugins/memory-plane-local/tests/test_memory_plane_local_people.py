@@ -95,3 +95,76 @@ def test_who_used_to_work_together_is_there_no_longer() -> None:
     claims = {(claim.subject.text, claim.relation, claim.polarity) for claim in extract(memory).claims}
     assert claims == {(who, "PREVIOUSLY_WORKED_AT", "past") for who in ("me", "Ann")}
     assert said("I work with Ann at Hexatron.") == {"Ann WORKS_AT Hexatron"}
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Clementine and her husband Jules run a bakery called Pain Doré.", {"Clementine", "Jules"}),
+        ("Priya and her colleague Dan run Orbit.", {"Priya", "Dan"}),
+        ("Tom, Lars and I run Orbit.", {"Tom", "Lars", "me"}),
+    ],
+)
+def test_people_told_by_each_other_act_together(text: str, claims: set[str]) -> None:
+    assert {claim.split()[0] for claim in said(text) if " LEADS " in claim} == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Tobias no longer maintains libfoo; Freya took it over.", {"Freya SUPPORTS libfoo"}),
+        ("Bob led Falcon until May. Ann took over.", {"Ann LEADS Falcon"}),
+        ("Ann took over Falcon from Bob.", {"Ann LEADS Falcon"}),
+        ("Ann took Falcon over.", {"Ann LEADS Falcon"}),
+        ("Bob is no longer the CTO of Acme. Ann replaced him.", {"Ann CTO_OF Acme"}),
+        ("Bob no longer leads Falcon. Ann never took over.", set()),
+        ("Bob leads Falcon. Ann took over.", {"Bob LEADS Falcon"}),
+        ("She maintains order.", set()),
+    ],
+)
+def test_who_takes_over_does_what_another_one_did(text: str, claims: set[str]) -> None:
+    assert said(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Nadia got promoted to VP of sales.", {"Nadia HAS_ROLE VP of sales"}),
+        ("Nadia was promoted to CTO of Acme.", {"Nadia CTO_OF Acme"}),
+        ("Nadia was appointed CTO of Acme.", {"Nadia CTO_OF Acme"}),
+        ("Nadia was named head of design at Acme.", {"Nadia HEAD_OF_DESIGN_OF Acme"}),
+        ("Acme promoted Nadia to CTO.", {"Nadia CTO_OF Acme"}),
+        ("got promoted to engineer at Zomato", {"me WORKS_AT Zomato", "me HAS_ROLE engineer"}),
+        ("Nadia will be promoted to CTO of Acme.", set()),
+        ("Nadia was not promoted to CTO of Acme.", set()),
+    ],
+)
+def test_who_is_promoted_holds_the_title_since(text: str, claims: set[str]) -> None:
+    assert said(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Ottoline hired Bruno.", "Ottoline HIRED Bruno"),
+        ("Isolde recruited Tom.", "Isolde HIRED Tom"),
+        ("Stripe hired Bruno.", "Bruno WORKS_AT Stripe"),
+        ("Redline hired Bruno.", "Bruno WORKS_AT Redline"),
+    ],
+)
+def test_somebody_who_hires_is_no_company(text: str, claim: str) -> None:
+    assert said(text) == {claim}
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("We dropped Postgres in Nimbus and use SQLite now.", {"Nimbus USES SQLite"}),
+        ("We ditched Redis in favour of Valkey.", {"me USES Valkey"}),
+        ("Orbit dropped Redis and uses Valkey now.", {"Orbit USES Valkey"}),
+        ("Bob scrapped the plan.", set()),
+        ("We won't drop Redis.", set()),
+    ],
+)
+def test_what_is_dropped_is_used_no_longer(text: str, claims: set[str]) -> None:
+    assert said(text) == claims

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from memory_plane_local.choices import uses_of_things
 from memory_plane_local.clauses import Clause
-from memory_plane_local.drafts import fit, polarity
+from memory_plane_local.drafts import Draft, fit, polarity
 from memory_plane_local.elements import MARK, NAME, NOUN, VERB, WORD, Element
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
@@ -16,6 +16,7 @@ from memory_plane_local.tables import cues, rows
 from memory_plane_local.verbs import Row, sense
 
 _UNSAID = 0.95
+_HANDED_ON = frozenset({"LEADS", "SUPPORTS", "OWNS", "MANAGES", "HAS_ROLE"})
 _LONG = timedelta(days=7)
 """Who left in such a time left for good: "left in May", unlike "left at five" or "left yesterday"."""
 _REACH = 4
@@ -33,7 +34,7 @@ class Change(NamedTuple):
 def read_change(reader: Reader, clause: Clause, at: int) -> bool:
     """Draft what begins and what ends by the verb at `at`; False where it says no such thing."""
     element = clause.elements[at]
-    if _left_work(reader, clause, at) or _moved_on(reader, clause, at):
+    if _left_work(reader, clause, at) or _moved_on(reader, clause, at) or _took_over(reader, clause, at):
         return True
     ways = (_change(clause, at, *way) for way in _verbs().get(element.low, ()))
     change = next(filter(None, ways), None)
@@ -100,6 +101,37 @@ def _moved_on(reader: Reader, clause: Clause, at: int) -> bool:
     return any([reader.draft(clause, one, works, other, polar, factor, verb) for one, other in pairs])
 
 
+def _took_over(reader: Reader, clause: Clause, at: int) -> bool:
+    """Whether somebody goes on with what another one did: "Bob no longer maintains Loam; Ann took it over"."""
+    verb, rest = clause.elements[at], clause.elements[at + 1 : at + 3]
+    before: list[Name] = []
+    things: list[Name] = []
+    if verb.low == "take" and len(rest) > 1 and rest[1].low == "over":
+        things = rest[0].names or (reader.discourse.resolve("it")[0] if rest[0].low == "it" else [])
+        ends = bool(things)
+    elif verb.low == "take" and rest and rest[0].low == "over":
+        ends = len(rest) == 1 or rest[1].kind == MARK or rest[1].low in cues("link")
+    else:
+        ends = verb.low in ("replace", "succeed") and bool(rest) and rest[0].low in ("he", "she")
+        before = reader.discourse.resolve(rest[0].low, clause.main)[0] if ends else []
+    people, factor = reader.subject(clause, at) if ends and not verb.passive else ([], 0.0)
+    polar = polarity(reader.flags(clause, verb), state=False)
+    over = [
+        one
+        for one in reader.drafts.found.values()
+        if one.polarity == "past" and (one.relation in _HANDED_ON or one.relation.endswith("_OF"))
+        if (not things or one.object in things) and (not before or one.subject in before) and one.subject not in people
+    ]
+    over = [one for one in over if (one.subject, one.start) == (over[-1].subject, over[-1].start)]
+    for person in people:
+        for one in over:
+            sure = round(_UNSAID * factor * clause.doubt, 3)
+            reader.drafts.add(Draft(person, one.relation, one.object, polar, *clause.span(), sure))
+        for thing in things if not over else ():
+            reader.draft(clause, person, sense("take", "LEADS"), thing, polar, factor, verb)
+    return bool(people and (over or things))
+
+
 def _left_something(after: list[Element]) -> bool:
     """Whether what stands behind the verb says what: "left the deck", "quit smoking", "resigned as treasurer"."""
     return any(one.kind not in (WORD, MARK) or one.low in ("from", "as") for one in after)
@@ -123,6 +155,8 @@ def _change(clause: Clause, at: int, before: str, after: frozenset[str]) -> Chan
         thing = (elements[at - 1].names if at else []) or clause.main
         moved = thing and at + 2 < len(elements) and elements[at + 1].low == before
         return _pair(elements, at + 2, after, thing) if moved else None
+    if not before and not after:
+        return _dropped(elements, at + 1)
     if not before:
         owned = (
             len(elements) > at + 3 and elements[at + 2].low in ("'s", "’s", "’", "'") and bool(elements[at + 1].names)
@@ -136,6 +170,23 @@ def _change(clause: Clause, at: int, before: str, after: frozenset[str]) -> Chan
     return _toward(elements, at, after)
 
 
+def _dropped(elements: list[Element], at: int) -> Change | None:
+    """A tool that is used no longer: "dropped Redis in Orbit", "ditched Redis in favour of Valkey"."""
+    if at >= len(elements) or not _tools(elements[at]):
+        return None
+    lows = [element.low for element in elements[at + 1 : at + 4]]
+    new = (
+        elements[at + 4] if lows in (["in", "favor", "of"], ["in", "favour", "of"]) and at + 4 < len(elements) else None
+    )
+    if new is not None:
+        return Change(elements[at].names, new.names, []) if _tools(new) else None
+    return Change(elements[at].names, [], _inside(elements, at + 1))
+
+
+def _tools(element: Element) -> bool:
+    return element.kind == NAME and all(name.options[:1] in (("Tool",), ("Language",)) for name in element.names)
+
+
 def _toward(elements: list[Element], at: int, after: frozenset[str]) -> Change | None:
     """A thing that gets a new tool in place of one that is not named: "migrated Atlas to Postgres"."""
     rest = elements[at + 1 : at + 4]
@@ -147,8 +198,7 @@ def _toward(elements: list[Element], at: int, after: frozenset[str]) -> Change |
         or not (thing := _moved(rest[:1]))
     ):
         return None
-    technical = all(name.options[:1] in (("Tool",), ("Language",)) for name in rest[2].names)
-    return Change([], rest[2].names, thing) if technical else None
+    return Change([], rest[2].names, thing) if _tools(rest[2]) else None
 
 
 def _pair(elements: list[Element], at: int, after: frozenset[str], thing: list[Name]) -> Change | None:

@@ -234,7 +234,7 @@ class _Builder:
             and token.shape == "low"
             and token.text.isalpha()
             and not any(token.low in words(name) for name in ("function.txt", "adverbs.txt"))
-            and not any(token.low in cues(use) for use in ("managed", "former"))
+            and not any(token.low in cues(use) for use in ("managed", "former", "appointing"))
         )
 
     def _no_title(self, at: int) -> bool:

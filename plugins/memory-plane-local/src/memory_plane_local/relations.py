@@ -76,6 +76,21 @@ class Reader:
         field.options = ("Team",) if element.kind == NOUN else field.options
         return [field], at + 1, 0.93
 
+    def _package(self, clause: Clause, at: int) -> after_verb.Found:
+        """Return the software at `at` that somebody maintains, which has a name that is no word: "libfoo"."""
+        element = clause.elements[at] if at < len(clause.elements) else None
+        if element is None or element.determined or element.kind not in (NOUN, WORD) or element.end - element.begin > 1:
+            return [], at, 0.0
+        token = clause.sentence.tokens[element.begin]
+        if is_common(token.low) or token.low.endswith(tuple(cues("abstract"))) or not token.text[0].isalpha():
+            return [], at, 0.0
+        name = self.once(
+            Name(token.text, token.start, token.end, ("Project",), 0.75, span=(element.begin, element.end))
+        )
+        name.options, name.weak = ("Project",), False
+        self.discourse.note([name])
+        return [name], at + 1, 0.95
+
     def _bare(self, clause: Clause, at: int) -> list[Name]:
         """A thing named by small words before a technical verb: "atlas depends on redis"."""
         first, before = clause.elements[0], clause.elements[:at]
@@ -107,7 +122,9 @@ class Reader:
         element = clause.elements[at]
         if element.form in ("base", "ing") and element.bare and at and clause.elements[at - 1].low in cues("link"):
             element.flags |= clause.previous
-        clause.previous = element.flags
+        clause.previous = (
+            element.flags & ~PAST_TENSE if element.bare else element.flags
+        )  # "we dropped Redis and use Valkey"
         if subject:
             clause.last = subject
             clause.main = clause.main or subject
@@ -116,12 +133,16 @@ class Reader:
             found, after, sure = self.objects(clause, match.end, any_phrase=row.relation in _ANY_PHRASE)
             if row.relation == "LEADS" and not found:
                 found, after, sure = self._field(clause, match.end)
+            if element.low == "maintain" and not found:
+                found, after, sure = self._package(clause, match.end)
             if told:
                 found, after, sure = [] if found else list(told), match.end, _TOLD
             if row.relation == "PREFERS" and found and _vague(clause.elements[after - 1]):
                 continue
             if row.relation in _MADE and not match.turned and any(_everyday(name) for name in found):
                 continue
+            if row.relation == "WORKS_AT" and match.turned and any(one.options[:1] == ("Person",) for one in subject):
+                continue  # "Isolde hired Tom"
             if _company(match) and found and not found[0].options:
                 continue
             if row.relation == "USES" and element.low == "move" and match.end == at + 2 and _somewhere(subject, found):

@@ -145,7 +145,10 @@ def _resumed(discourse: Discourse, clause: Clause, element: Element) -> Found:
 
 
 def _together(discourse: Discourse, elements: list[Element], at: int) -> list[Name]:
-    """Who stands in one list with the pronoun or name at `at`: "Tom, Lars and I founded", "me and Tom built"."""
+    """Who stands in one list with the name at `at`: "Tom, Lars and I founded", "Ann and her husband Jules run"."""
+    kin = elements[at - 1] if at > 2 else None
+    if kin is not None and kin.owner and elements[at - 2].low in cues("joiner") and elements[at - 3].kind == NAME:
+        return elements[at - 3].names
     if at < 2 or elements[at - 1].low not in cues("joiner") or any(one.kind == VERB for one in elements[:at]):
         return []
     if elements[at].kind == NAME:

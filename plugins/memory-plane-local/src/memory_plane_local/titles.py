@@ -49,7 +49,8 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
     flags = reader.flags(clause, verb) if verb else clause.flags
     ceased = bool(verb and verb.form == "third" and flags & ENDED) or _left_as(clause, left, at, "demoting")
     flags |= ENDED if _bygone(clause, left, at) else 0
-    begins = verb is not None and verb.low == "become"  # who became something is it since
+    # Who became something, or was promoted to it, is it since.
+    begins = verb is not None and (verb.low == "become" or _appointed(clause, at) > 0)
     flags &= ~PAST_TENSE if begins else flags
     flags &= ~NEGATIVE if any(one.low == "but" for one in clause.elements[left:at]) else flags
     places, (other, turned) = [(place, flags)], contrast(clause, after, flags)
@@ -84,6 +85,11 @@ def _holder_before(reader: Reader, clause: Clause, at: int) -> tuple[list[Name],
     if cursor < 0:
         return [], at
     element = elements[cursor]
+    if begin := _appointed(clause, at):  # "Nadia was named CTO", "Acme promoted Nadia to CTO"
+        verb = begin if elements[begin].kind == VERB else begin - 1
+        if elements[begin + 1].kind == NAME:
+            return elements[begin + 1].names, begin
+        return (_subject(reader, clause, verb), verb) if elements[verb].kind == VERB else ([], at)
     if element.low == "as" and cursor:
         before = elements[cursor - 1]
         hired = before.kind == NAME and before.names[0].options[:1] == ("Person",)
@@ -98,6 +104,14 @@ def _holder_before(reader: Reader, clause: Clause, at: int) -> tuple[list[Name],
     ):
         return elements[cursor - 1].names, cursor
     return [], at
+
+
+def _appointed(clause: Clause, at: int) -> int:
+    """Where it is said that somebody was given the title at `at`, 0 for nowhere."""
+    elements, begin = clause.elements, at - 1 - (clause.elements[at - 1].low in ("to", "as"))
+    begin -= begin > 0 and elements[begin].kind == NAME
+    tokens = clause.sentence.tokens[elements[begin].begin : elements[begin].end] if begin > 0 else []
+    return begin if any(token.low in cues("appointing") for token in tokens) else 0
 
 
 def _subject(reader: Reader, clause: Clause, at: int) -> list[Name]:
@@ -156,6 +170,9 @@ def _place_before(reader: Reader, clause: Clause, at: int) -> tuple[Name | None,
     before = elements[at - 1] if at else None
     if before is None or at < 2:
         return None, 0.0
+    begin = _appointed(clause, at)
+    if begin and elements[begin - 1].kind == NAME and elements[begin + 1].kind == NAME:
+        return elements[begin - 1].names[-1], 0.95
     if before.low in ("'s", "’", "'") and elements[at - 2].kind == NAME:
         return elements[at - 2].names[-1], 1.0
     if before.kind == VERB and before.low == "have" and elements[at - 2].kind == NAME:
@@ -237,7 +254,9 @@ def state(
     tokens = clause.sentence.tokens
     start, end = tokens[0].start, tokens[-1].end
     settle(holder, "Person" if "Agent" not in holder.options[:1] else "Agent")
-    made = _MADE.get(role.title.lower()) if place is not None and place.options[:1] not in _COMPANIES else None
+    made = (
+        _MADE.get(role.title.lower().split()[-1]) if place is not None and place.options[:1] not in _COMPANIES else None
+    )
     if made is not None and place is not None:
         reader.draft(clause, holder, sense(*made), place, polar, factor)
     elif place is not None and not (ceased and role.form == "staff"):
