@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,3 +75,19 @@ def test_beam_is_read(sets: ModuleType, tmp_path: Path) -> None:
     assert dialogue.turns[0].at == datetime(2024, 3, 15, tzinfo=UTC)
     assert dialogue.turns[1].origin == "agent"
     assert [question.evidence for question in dialogue.questions] == [{"0", "1"}]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (["beam", "nowhere"], "there is no folder nowhere"),
+        (["locomo", "."], "there is no file ."),
+        (["beam", ".", "--only", "2-1"], "argument --only: invalid"),
+        (["beam", "."], "no questions of beam"),
+    ],
+)
+def test_benchmark_says_what_is_wrong_with_what_it_is_given(given: list[str], reason: str, tmp_path: Path) -> None:
+    script = Path(__file__).with_name("benchmarks") / "recall.py"
+    told = subprocess.run([sys.executable, script, *given], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert told.returncode == 2
+    assert reason in told.stderr.splitlines()[-1]

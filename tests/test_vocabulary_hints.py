@@ -32,6 +32,13 @@ def test_relation_of_the_settings_is_found_and_asked_for(make_plane: Callable[..
     assert "MAINTAINS" in between("Person", "Tool")
 
 
+def test_relation_may_be_of_what_is_told_in_ordinary_words(make_plane: Callable[..., Plane]) -> None:
+    plane = make_plane("local", relations=["REPAIRS: Person > Tool, Thing: repair; patch up"])
+    plane.post("Dora repairs the old pump. Carl patches up Nginx.", agent="notes")
+    told = {(edge.source.name, edge.relation, edge.target.name, edge.target.type) for edge in plane.graph().edges}
+    assert told == {("Dora", "REPAIRS", "old pump", "Concept"), ("Carl", "REPAIRS", "Nginx", "Tool")}
+
+
 def test_relation_counts_once_however_often_it_is_added() -> None:
     hints.add([MAINTAINS, MAINTAINS])
     hints.add([f" {MAINTAINS} "])

@@ -95,17 +95,27 @@ def settings(home: Path, given: list[str]) -> Settings:
     return Settings.load(**values)
 
 
+def numbers(text: str) -> tuple[int, int | None]:
+    """Return from where to where dialogues are taken by numbers such as 3, 1-2 or 4-."""
+    first, dash, last = text.partition("-")
+    begin, end = int(first), int(last or 0) if dash else int(first)
+    if begin < 1 or 0 < end < begin:
+        raise ValueError(text)
+    return begin - 1, end or None
+
+
 def main() -> int:
     """Print one row a kind of question."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("set", choices=SETS)
     parser.add_argument("path", type=Path)
-    parser.add_argument("--only", default="1-", help="dialogues by number, as in 1-2")
+    parser.add_argument("--only", type=numbers, default="1-", help="dialogues by number, as in 3, 1-2 or 4-")
     parser.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--abstain", action="store_true", help="tell what a floor refuses instead")
     given = parser.parse_args()
+    if not (given.path.is_dir() if given.set == "beam" else given.path.is_file()):
+        parser.error(f"there is no {'folder' if given.set == 'beam' else 'file'} {given.path}")
     logging.disable(logging.WARNING)
-    first, _, last = given.only.partition("-")
     if given.abstain:
         print("| floor | own | of another dialogue | the same with the names of this one |\n|---|---|---|---|")
         own, other = islice(SETS[given.set](given.path), 2)
@@ -114,12 +124,13 @@ def main() -> int:
         return 0
     scores: Scores = defaultdict(list)
     spent: list[float] = []
-    dialogues = islice(SETS[given.set](given.path), int(first) - 1, int(last) if last else None)
-    for dialogue in dialogues:
+    for dialogue in islice(SETS[given.set](given.path), *given.only):
         with tempfile.TemporaryDirectory() as home, Plane(settings(Path(home), given.settings)) as plane:
             turns = fill(plane, dialogue)
             spent += ask(plane, dialogue, turns, scores)
         print(f"{dialogue.name}: {len(turns)} turns, {len(dialogue.questions)} questions", file=sys.stderr)
+    if not scores:
+        parser.error(f"no questions of {given.set} with evidence in {given.path}, among the dialogues asked for")
     print(f"| questions | n | {' | '.join(f'R@{at}' for at in AT)} |\n|---|---|{'---|' * len(AT)}")
     together = [share for kind, shares in scores.items() if kind != UNTOLD for share in shares]
     for kind, shares in {**dict(sorted(scores.items())), "all but adversarial": together}.items():

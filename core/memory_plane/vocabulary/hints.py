@@ -12,6 +12,8 @@ from memory_plane.vocabulary.catalogue import types
 
 VAGUE = frozenset({"RELATED_TO", "ASSOCIATED_WITH", "CONNECTED_TO", "INVOLVES", "MENTIONS"})
 STRENGTH = ".9"
+THING = "Thing"
+"""Stands in the tables for what is told in ordinary words alone, whose node is a Concept."""
 _HINT = re.compile(r"([A-Z][A-Z_]*[A-Z]):\s*([\w, ]+?)\s*>\s*([\w, ]+?)\s*:\s*(\S.*)")
 
 
@@ -49,8 +51,8 @@ def _row(hint: str) -> tuple[str, ...]:
         raise ConfigurationError(f"relation {name!r} says nothing; name what the two do with each other")
     for side in (sources, targets):
         for kind in _listed(side, ","):
-            if kind not in types():
-                raise ConfigurationError(f"relation {name!r}: type {kind!r} is unknown; there are {', '.join(types())}")
+            if kind not in (known := (*types(), THING)):
+                raise ConfigurationError(f"relation {name!r}: type {kind!r} is unknown; there are {', '.join(known)}")
     said = "; ".join(_listed(phrases, ";")).lower()
     return name, ",".join(_listed(sources, ",")), ",".join(_listed(targets, ",")), "state", STRENGTH, said
 
