@@ -124,13 +124,14 @@ def test_short_name_joins_where_both_are_said_to_lead_the_same() -> None:
     assert joined(kate, candidate(kate, "Katherine Bell", name_score=0.8, shared_neighbours=1, agrees=1))
 
 
-def test_first_name_after_the_whole_one_is_the_same_person_for_a_day_unless_there_are_two() -> None:
+def test_first_name_after_the_whole_one_is_the_same_person_for_a_month_unless_there_are_two() -> None:
     rob = mention("Rob")
     lately: dict[str, Any] = {"name_score": 0.6, "same_agent": True, "last_seen": WRITTEN - timedelta(hours=2)}
     smith, ford = (candidate(rob, name, **lately) for name in ("Rob Smith", "Rob Ford"))
     assert joined(rob, smith)
+    assert joined(rob, replace(smith, last_seen=WRITTEN - timedelta(days=29)))
     assert not joined(rob, smith, ford)
-    assert not joined(rob, replace(smith, last_seen=WRITTEN - timedelta(days=3)))
+    assert not joined(rob, replace(smith, last_seen=WRITTEN - timedelta(days=31)))
     assert not joined(rob, replace(smith, same_agent=False))
 
 

@@ -204,7 +204,7 @@ def _person(memory: Memory, candidate: Candidate, exact: bool, evidence: float, 
         return min(0.6, 0.6 * candidate.name_score)
     if exact:
         return min(0.97, 0.58 + evidence)
-    if candidate.name_score == _PART and alone and candidate.same_agent and _just_now(memory, candidate):
+    if candidate.name_score == _PART and alone and candidate.same_agent and _is_recent(memory, candidate):
         return 0.8
     if witnesses < (1 if candidate.name_score in (_PART, _ALIKE) else 2):
         return min(0.7, 0.45 * candidate.name_score + evidence)
