@@ -244,6 +244,7 @@ def test_any_text_is_survived_and_spans_are_true(text: str) -> None:
 PIECES = (
     "the plain words go on |Alice Works Acme |Alice works at Acme. |a.|(|x|田中さんは|Rust, |she uses it and |it's |a+"
     "|not |try to |Alice, Bob, |Alice, Bob and |Rob met Rob. |漢|漢あ|J. |R. Smith, Inc "
+    "|I'll send Rob the deck and |I'll send Rob the deck by Friday and |王伟在腾讯工作|- [ ] Rob: send the deck\n"
 )
 
 

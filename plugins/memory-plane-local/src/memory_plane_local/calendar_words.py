@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memory_plane_local.tables import rows
 from memory_plane_local.tokens import Token
 
-_PARTS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+|[^\w\s]|_")
+SPLIT = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+|[^\w\s]|_")
 _ENDINGS = frozenset({"st", "nd", "rd", "th"})
 
 
@@ -42,7 +42,7 @@ def pieces(tokens: Sequence[Token]) -> list[Piece]:
         if token.text.isalpha():
             found.append(_piece(token.text, token.low, token.start, found))
             continue
-        for part in _PARTS.finditer(token.text):
+        for part in SPLIT.finditer(token.text):
             found.append(_piece(part.group(), part.group().lower(), token.start + part.start(), found))
     return found
 

@@ -7,7 +7,7 @@ from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import NamedTuple
 
-from memory_plane_local.calendar_words import Piece, phrases, pieces, spoken
+from memory_plane_local.calendar_words import SPLIT, Piece, phrases, pieces, spoken
 from memory_plane_local.day_reader import PARTS
 from memory_plane_local.figures import MOMENT, PERIOD
 from memory_plane_local.stretches import StretchReader
@@ -37,6 +37,8 @@ class Day(NamedTuple):
 
 def find_days(tokens: Sequence[Token], written: datetime) -> Iterator[Day]:
     """Yield every day and period named, in order; `written` is in the writer's zone."""
+    if not any(_tells(token) for token in tokens):
+        return  # most of what is read: cutting it into pieces costs ten times the look
     found = pieces(tokens)
     reader, at = StretchReader(found, written), 0
     while at < len(found):
@@ -56,10 +58,16 @@ def due_date(tokens: Sequence[Token], written: datetime) -> datetime | None:
 
     It is the first one after "by" and the like, or else the first that says nothing of a thing ("the Q3 deck").
     """
-    days = [day for day in find_days(tokens, written) if _may_be_due(day, written)]
-    plain = [day for day in days if not tells_of_a_thing(day)]
-    by = [day for day in plain if day.before in cues("day_due")]
-    first = next(iter(by or plain or days), None)
+    first: Day | None = None
+    for day in find_days(tokens, written):
+        if not _may_be_due(day, written):
+            continue
+        plain = not tells_of_a_thing(day)
+        if first is None or (plain and tells_of_a_thing(first)):
+            first = day
+        if plain and day.before in cues("day_due"):
+            first = day
+            break
     if first is not None:
         last = first.first - _ONE if first.kind == PERIOD and first.before == "before" else first.last
     elif _by_the_hour(tokens):
@@ -89,8 +97,25 @@ def _may_be_due(day: Day, written: datetime) -> bool:
 def tells_of_a_thing(day: Day) -> bool:
     """Return whether a noun follows that the day belongs to: "the May report", but not "Friday morning"."""
     low = day.after
-    plain = words("function.txt") | words("adverbs.txt") | words("calendar.txt")
-    return low.isalpha() and low not in plain and low not in cues("day_then")
+    return low.isalpha() and low not in _plain() and low not in cues("day_then")
+
+
+@cache
+def _plain() -> frozenset[str]:
+    return words("function.txt") | words("adverbs.txt") | words("calendar.txt")
+
+
+def _tells(token: Token) -> bool:
+    """Whether a word or number is one without which no expression is about days."""
+    if token.text.isalpha():
+        return token.low in _telling()
+    parts = SPLIT.findall(token.text)
+    return any(part.isdecimal() or part.lower() in _telling() for part in parts)
+
+
+@cache
+def _telling() -> frozenset[str]:
+    return _followers() - _LIGHT - {"'", "’"}
 
 
 def _opens(found: Sequence[Piece], at: int) -> bool:
@@ -99,6 +124,8 @@ def _opens(found: Sequence[Piece], at: int) -> bool:
     if piece.low in _LIGHT:
         after = found[at + 1] if at + 1 < len(found) else piece
         return after.number >= 0 or after.low in _followers()
+    if piece.low == "'":  # '26
+        return at + 1 < len(found) and found[at + 1].number >= 0
     return piece.number >= 0 or piece.low in _openers() or piece.low in PARTS
 
 

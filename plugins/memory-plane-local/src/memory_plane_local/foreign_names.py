@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
@@ -267,7 +268,8 @@ def _either(options: Iterable[str]) -> str:
 def _placed(sentence: Sentence, names: Iterator[Name]) -> list[Name]:
     """Tell names which tokens they stand in."""
     found = list(names)
+    starts, ends = [token.start for token in sentence.tokens], [token.end for token in sentence.tokens]
     for name in found:
-        inside = [at for at, token in enumerate(sentence.tokens) if token.start < name.end and token.end > name.start]
-        name.span = (inside[0], inside[-1] + 1) if inside else (0, 0)
+        first, last = bisect_right(ends, name.start), bisect_left(starts, name.end)
+        name.span = (first, last) if first < last else (0, 0)
     return found
