@@ -129,6 +129,40 @@ def test_what_only_looks_supposed_is_so(text: str, so: set[str]) -> None:
     assert held(text) == so
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Apparently Petra left Volta for Northlight, but nobody confirmed it.",
+        "Word has it that Petra left Volta for Northlight.",
+        "Supposedly Petra works at Volta.",
+        "I heard that Petra joined Volta but I'm not sure.",
+        "I'm not sure, but Petra joined Volta.",
+        "Petra joined Volta (unconfirmed).",
+        "Petra joined Volta, which hasn't been confirmed yet.",
+        "Petra joined Volta, but don't quote me on that.",
+        "Petra joined Volta, allegedly.",
+        "Petra joined Volta. Not confirmed yet.",
+        "Petra joined Volta. This is only a rumour.",
+    ],
+)
+def test_rumour_is_no_claim(text: str) -> None:
+    assert not {claim for claim, polarity in told(text).items() if polarity in ("positive", "past")}
+
+
+@pytest.mark.parametrize(
+    ("text", "so"),
+    [
+        ("Petra joined Volta, but I'm not sure when.", {"Petra WORKS_AT Volta"}),
+        ("I'm not sure about the date, but Petra joined Volta.", {"Petra WORKS_AT Volta"}),
+        ("Bob works at Acme, and the date is not confirmed.", {"Bob WORKS_AT Acme"}),
+        ("Petra leads Atlas (deadline not confirmed).", {"Petra LEADS Atlas"}),
+        ("Petra joined Volta. She is not sure.", {"Petra WORKS_AT Volta"}),
+    ],
+)
+def test_what_is_unsure_beside_a_claim_leaves_it_so(text: str, so: set[str]) -> None:
+    assert held(text) == so
+
+
 def test_what_once_was_is_over() -> None:
     assert told("Alice once worked at Acme.") == {"Alice PREVIOUSLY_WORKED_AT Acme": "past"}
 

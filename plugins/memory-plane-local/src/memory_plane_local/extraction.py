@@ -24,7 +24,7 @@ from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, element
 from memory_plane_local.foreign import find_told, state
 from memory_plane_local.foreign_names import find_foreign
 from memory_plane_local.frames import read_frames
-from memory_plane_local.guards import HYPOTHETICAL, QUESTION, clause_flags, jest, onward_flags
+from memory_plane_local.guards import HYPOTHETICAL, QUESTION, clause_flags, jest, onward_flags, unconfirmed
 from memory_plane_local.hold_ups import read_hold_up
 from memory_plane_local.items import read_bond, read_promise
 from memory_plane_local.languages import Language, language_of
@@ -102,11 +102,14 @@ class _Text:
         flags, onwards = clause_flags(tokens, named), onward_flags(tokens, named)
         if (said := jest(tokens)) == 0:
             self._take_back()
+            self.items = dict.fromkeys(list(self.items)[: self.before[1]])
+        if (unsure := unconfirmed(tokens)) == 0:
+            self._take_back()
         self.before = tokens[0].start, len(self.items)
         clause = Clause(sentence, found, flags, onwards, self.written, doubt(tokens))
         if sentence.question:
             clause.flags |= QUESTION
-        if said > 0:
+        if said > 0 or unsure >= 0:
             clause.flags |= HYPOTHETICAL
         if not sentence.fresh:
             clause.before = list(self.discourse.subject)
@@ -143,12 +146,10 @@ class _Text:
             self.discourse.subject = tuple(clause.main)
 
     def _take_back(self) -> None:
-        """Take what the sentence before says for said in jest."""
-        start, items = self.before
+        """Take what the sentence before claims for said in jest, or as a rumour."""
         for draft in self.drafts.found.values():
-            if draft.start >= start and draft.end:
+            if draft.start >= self.before[0] and draft.end:
                 draft.polarity = "hypothetical"
-        self.items = dict.fromkeys(list(self.items)[:items])
 
     def _foreign(self, sentence: Sentence, language: Language) -> None:
         """Read a sentence in another language: its names, what phrases say of them, and tasks in a list."""

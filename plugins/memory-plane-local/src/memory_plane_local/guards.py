@@ -24,6 +24,8 @@ _HELPERS = ("be", "have", "do")
 _STRINGS = frozenset("`\"'")
 _OPENING = 4
 """Tokens among which a sentence says that it is but an example."""
+_CLOSING = 8
+"""Tokens at the end of a sentence among which it takes back how sure it is."""
 _MOST_HELPERS = 8
 """Helpers after which a verb group ends: "not not not …" is none."""
 
@@ -93,6 +95,25 @@ def clause_flags(tokens: Sequence[Token], named: Collection[int] = ()) -> int:
     for bits in _guarded(tokens, "clause", named):
         flags |= bits
     return flags
+
+
+def unconfirmed(tokens: Sequence[Token]) -> int:
+    """Return where words begin that call all before them unsure (", but nobody confirmed it"), -1 for nowhere."""
+    end = len(tokens)
+    while end and tokens[end - 1].shape == "mark":
+        end -= 1
+    guards, tail = _guards("closing"), tokens[max(0, end - _CLOSING) : end]
+    for at, token in enumerate(tail, end - len(tail)):
+        said = tuple(after.low for after in tokens[at + 1 : end])
+        if all(rest != said for rest, _ in guards.get(token.low, ())):
+            continue
+        begin = at
+        while begin and tokens[begin - 1].low in cues("disclaiming"):
+            begin -= 1
+        turned = any(one.low in ("but", "though", "although") for one in tokens[begin:at])
+        if not begin or turned or tokens[begin - 1].shape == "mark":
+            return begin
+    return -1
 
 
 def onward_flags(tokens: Sequence[Token], named: Collection[int] = ()) -> list[int]:

@@ -242,7 +242,11 @@ def _ordinary_opening(tokens: Sequence[Token], begin: int, end: int) -> bool:
         return False
     if end - begin == 1:
         return is_common(low) or low.endswith(("ing", "ed", "ly"))
-    ordinary = is_common(low) or (low.endswith(("ed", "ing")) and (low in forms() or _undone(low)))
+    ordinary = (
+        is_common(low)
+        or (len(low) > _PREFIXED and low.endswith("edly"))
+        or (low.endswith(("ed", "ing")) and (low in forms() or _undone(low)))
+    )
     last = tokens[end - 1].low
     if ordinary and low.endswith(("ed", "ing")) and any(stem in words("deeds.txt") for stem in stems(low)):
         return True
