@@ -6,13 +6,14 @@
 An answer is right if it has every word of `must` and none of `must_not`, whatever the case; where `must` is empty, if
 it says that it does not know or has no word of `must_not` (with `unknown`, only if it does not know). All else is
 `wrong`, but for "I don't know", which is `open`. With `--speed` each question is asked of the memory in HOME instead,
-and timed.
+and timed; where there is none, one of 20,000 sentences is made, about 3,000 people of sixty first names.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import shutil
 import statistics
 import tempfile
@@ -26,6 +27,29 @@ from memory_plane.ask import ask
 from memory_plane.plane import Plane
 from memory_plane.settings import Settings
 from memory_plane.types import Answer
+
+NAMES = {
+    "first": "Aisha Alice Bob Carol Dan Erin Ines Iris Jonas Kofi Lena Marco Marta Nina Omar Paul Petra Priya Rob Tom"
+    " Adam Bea Carl Clara Daniel Dora Emil Felix Fred Gina Hans Hugo Ivan Jane Karl Leo Lisa Maria Mark Maya Noah Nora"
+    " Olga Oscar Pete Quinn Rita Ruth Sam Sara Simon Tara Tina Uma Vera Victor Viktor Walt Yara Zoe",
+    "last": "Allen Baker Bennett Brown Clark Cooper Cox Davies Edwards Evans Fisher Foster Green Hall Harris"
+    " Hill Hughes Jackson James Johnson Jones Kelly King Lee Marshall Martin Mason Moore Morgan Morris Parker Price"
+    " Roberts Robinson Scott Shaw Shepherd Smith Taylor Thomas Thompson Turner Walker Ward Watson Wood Young",
+    "trade": "Bank Energy Foods Labs Media Works",
+    "tool": "Docker Figma Go Grafana Java Jira Kafka Kotlin Notion Odoo Postgres Python Redis Rust Scala Slack Spark",
+    "place": "Athens Berlin Dublin Hamburg Leeds Lisbon London Madrid Oslo Paris Porto Prague Rome Vienna York Zurich",
+}
+SENTENCES = (
+    ("{first} {last} works at {other_last} {trade}.", 30),
+    ("{first} {last} lives in {place}.", 15),
+    ("{first} {last} uses {tool} and knows {other_tool}.", 15),
+    ("{first} {last} is working on Project {other_last}.", 10),
+    ("{first} {last} will send {other_first} {other_last} the contract by Friday.", 8),
+    ("{other_last} {trade} is based in {place}.", 6),
+    ("{first} {last} is the CTO of {other_last} {trade}.", 6),
+    ("{first} {last} manages {other_first} {other_last}.", 5),
+    ("Decided to use {tool} because it is cheaper.", 5),
+)
 
 
 class Case(NamedTuple):
@@ -116,8 +140,22 @@ def table(found: Sequence[Case], *, failures: bool) -> None:
         print(f"| {group} | {sum(row.values())} | {row['right']} | {row['wrong']} | {row['open']} |")
 
 
+def fill(home: Path, count: int = 20_000) -> None:
+    """Write sentences about people whose names have parts in common."""
+    chance = random.Random(5)
+    texts, weights = zip(*SENTENCES, strict=True)
+    names = {kind: text.split() for kind, text in NAMES.items()}
+    with _open(home) as plane:
+        for text in chance.choices(texts, weights, k=count):
+            one = {kind: chance.choice(some) for kind, some in names.items()}
+            more = {f"other_{kind}": chance.choice(some) for kind, some in names.items()}
+            _write(plane, text.format(**one, **more), None)
+
+
 def speed(found: Sequence[Case], home: Path, rounds: int = 5) -> None:
     """Print how long the questions take in a memory, in milliseconds."""
+    if not (home / "memory.db").exists():
+        fill(home)
     spent, processor = [], []
     with _open(home) as plane:
         for case in found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 
 from sqlalchemy import Connection
@@ -52,13 +52,14 @@ def ask(
     clock = Clock(moment, zone, ahead=any(word.low == "due" for word in found))
     if found[0].low == "why" and (reason := _by_words(connection, found, clock, as_of, frozenset())) is not None:
         return reason
+    answering = cache(partial(_answering, connection, clock, as_of=as_of, least=least))
     exact, nothing, asking = naming.exact(found), None, frozenset[str]()
     for more in (dict, partial(naming.near, found), partial(naming.unknown, found)):
         names = _merged(exact, more())
         readings = list(dict.fromkeys(islice(_readings(connection, found, names, clock), _READINGS)))
         for form, period in readings:
             asking |= relations(form)
-            answer = _answering(connection, clock, period, as_of, least).answer(form)
+            answer = answering(period).answer(form)
             if answer is not None and answer.findings and not answer.text.startswith(diary.NOT_YET):
                 return _saying_how(answer, names)
             nothing = nothing or answer
@@ -85,13 +86,17 @@ def _answering(
 def _readings(connection: Connection, found: Sequence[Word], names: Names, clock: Clock) -> Iterator[Reading]:
     """Yield what the question can ask, with and without a time in it."""
     named = frozenset(place for at, entries in names.items() for end, _ in entries for place in range(at, end))
-    shortest = asked(found, named)
-    longest = asked(found, named, openers=False)
-    for kept in [shortest] if shortest == longest else [shortest, longest]:
+    for kept in _kept(found, named):
         lows = [found[at].low for at in kept]
         for period, begin, end in (*_periods(lows, clock), (None, 0, len(kept))):
             phrases = _phrases(connection, found, names, kept[begin:end])
             yield from ((form, period) for form in forms(phrases))
+
+
+def _kept(found: Sequence[Word], named: frozenset[int]) -> list[list[int]]:
+    """Return the places of the words that ask something, without and with what politeness may open a question."""
+    shortest, longest = asked(found, named), asked(found, named, openers=False)
+    return [shortest] if shortest == longest else [shortest, longest]
 
 
 def _by_key(connection: Connection, found: Sequence[Word], clock: Clock, as_of: datetime | None) -> Answer | None:
@@ -110,8 +115,8 @@ def _by_words(
 ) -> Answer | None:
     """Answer by what memories say in the question's own words."""
     reader = Reader(connection, as_of, relations)
-    for openers in (True, False):
-        lows = [found[at].low for at in asked(found, frozenset(), openers=openers)]
+    for kept in _kept(found, frozenset()):
+        lows = [found[at].low for at in kept]
         told = reader.told(lows)
         for period, begin, end in () if told else _periods(lows, clock):
             told = told or [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from sqlalchemy import Connection
@@ -33,7 +33,7 @@ from memory_plane.ask.times import Period
 from memory_plane.ask.wording import SHOWN, answer, concluded, finding, listed
 from memory_plane.recall import graph, knowledge, state
 from memory_plane.recall.denials import Denial
-from memory_plane.recall.holding import Then
+from memory_plane.recall.holding import EVER, Then
 from memory_plane.recall.knowledge import Tie
 from memory_plane.recall.paths import trail
 from memory_plane.types import EPOCH, Answer, Edge, Fact, Finding, Node
@@ -52,7 +52,7 @@ _ABOUT, _ALL = 8, 16
 class Answering:
     """Answers forms at one moment; None where the memory does not say it.
 
-    With `known` nothing counts that was told after that time.
+    With `known` nothing counts that was told after that time. `fuller` and `edges` keep what was looked up.
     """
 
     connection: Connection
@@ -61,6 +61,8 @@ class Answering:
     period: Period | None
     zone: tzinfo | None
     least: float = 0.0
+    fuller: dict[str, list[str]] = field(default_factory=dict)
+    edges: dict[int, Edge] = field(default_factory=dict)
 
     def answer(self, form: Form) -> Answer | None:
         """Return the answer to a form."""
@@ -93,11 +95,11 @@ class Answering:
 
     @property
     def _diary(self) -> diary.Diary:
-        return diary.Diary(self.connection, self.at, self.known, self.period, self.zone)
+        return diary.Diary(self.connection, self.at, self.known, self.period, self.zone, self.fuller)
 
     @property
     def _then(self) -> Then:
-        return Then.of(self.at, self.known)
+        return Then(self.at, self.known or EVER)
 
     @property
     def _solver(self) -> Solver:
@@ -112,8 +114,8 @@ class Answering:
     # --- which, how many -----------------------------------------------------------------------------------------
 
     def _which(self, form: Which) -> Answer | None:
-        groups = [(named, self._solver.term(sought)) for named, sought in _apart(form.sought)]
-        groups = [(named, found) for named, found in groups if found]
+        apart = _apart(form.sought) if self._solver.term(form.sought) else []
+        groups = [(named, one) for named, sought in apart if (one := self._solver.term(sought))]
         if not groups:
             return self._known_by_fact(form.sought) or self._none_is(form.sought)
         if form.count:
@@ -304,8 +306,9 @@ class Answering:
 
     def _edges(self, ties: Sequence[Tie]) -> dict[int, Edge]:
         different = list(dict.fromkeys(tie.key for tie in ties))[: 3 * SHOWN]
-        edges = knowledge.edges(self.connection, different, self.known)
-        return {key: edges[key] for key in different}
+        new = [key for key in different if key not in self.edges]
+        self.edges.update(knowledge.edges(self.connection, new, self.known))
+        return {key: self.edges[key] for key in different}
 
     def _findings(self, groups: Sequence[Found]) -> list[Finding]:
         ties = [tie for found in groups for key in self._ranked(found)[:SHOWN] for tie in found[key]]

@@ -34,10 +34,11 @@ def in_sentence(shape: Shape, sentence: Sentence, previous: Sentence | None, tho
     asked = {*shape.subject, *shape.rest}
     if thought.origin != "user" and asked & (_ONE if thought.origin == "agent" else WRITERS):
         return  # an agent's "I" is itself, its "we" is the person too
+    verb = shape.bases
     for at in range(len(sentence.words)):
-        told = None
-        if shape.running and not text.goes_on(sentence, at):
+        if not text.bases(sentence.low(at)) & verb or (shape.running and not text.goes_on(sentence, at)):
             continue
+        told = None
         if text.says_verb(sentence, at, shape.verb, past=shape.past, passive=shape.passive):
             told = _clause(shape, sentence, at, previous, thought)
         elif not shape.passive and text.says_verb(sentence, at, shape.verb, past=shape.past, passive=True):
@@ -364,7 +365,9 @@ def supposed(sentence: Sentence, begin: int) -> bool:
 
 
 def _has_noun(said: str, noun: Sequence[str]) -> bool:
-    lows = {base for word in words(said) for base in text.bases(word.low)}
+    """Whether what was found is of the kind that is asked for; a name's first word is no kind: "Tom" of Tom Scott."""
+    found = words(said)
+    lows = {base for word in found[len(found) > 1 and said[0].isupper() :] for base in text.bases(word.low)}
     return all(text.bases(word) & lows for word in noun)
 
 

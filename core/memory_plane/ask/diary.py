@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from sqlalchemy import Connection
@@ -46,7 +46,7 @@ _IDLE = frozenset().union(*map(bases, _GIVING)) | frozenset(
 class Diary:
     """One moment of a memory, and the stretch of time that a question speaks of.
 
-    With `known` nothing counts that was told after that time.
+    With `known` nothing counts that was told after that time. `fuller` keeps which names were found to go on.
     """
 
     connection: Connection
@@ -54,6 +54,7 @@ class Diary:
     known: datetime | None
     period: Period | None
     zone: tzinfo | None
+    fuller: dict[str, list[str]] = field(default_factory=dict)
 
     def span(self, otherwise: datetime) -> tuple[datetime, datetime]:
         """Return from when until when what was told is asked for; `otherwise` on where the question does not say."""
@@ -99,7 +100,9 @@ def _promised_for(diary: Diary, asked: Items, to: list[str] | None) -> Answer | 
 
 def _fuller(diary: Diary, names: Iterable[str]) -> dict[str, str]:
     """Return whom a first name alone means among the people of items; where several are called so, nobody."""
-    people = {name.casefold(): store.fuller(diary.connection, name) for name in names if name != "me"}
+    for name in {name.casefold() for name in names} - {"me", *diary.fuller}:
+        diary.fuller[name] = store.fuller(diary.connection, name)
+    people = {name.casefold(): diary.fuller[name.casefold()] for name in names if name != "me"}
     return {name: found[0] for name, found in people.items() if len({one.casefold() for one in found}) == 1}
 
 
@@ -244,20 +247,23 @@ def doings(diary: Diary, asked: Doings, subject: list[int] | None, about: list[i
     agents = _agents(diary, asked)
     if asked.focus:
         return _focused(diary, _focuses(diary, agents)) if diary.period is None else None
-    if subject is not None and not agents:
-        found = [one for one in _naming(diary, subject) if begin <= one.created_at < end]
-    else:
-        limit = LINES if about is None else _NAMED
-        found = store.said(diary.connection, begin, end, limit, agents=agents, kinds=asked.kinds)
     if asked.words:
-        found = [one for one in _holding(diary, asked) if begin <= one.created_at < end]
-    if asked.kinds:
-        found = [one for one in found if one.kind in asked.kinds]
-    if agents:
-        found = [one for one in found if one.agent in agents]
-    if about is not None:
-        naming = {one.id for one in _naming(diary, about)}
-        found = [one for one in found if one.id in naming]
+        found = _holding(diary, asked)
+    elif subject is not None and not agents:
+        found = _naming(diary, subject)
+    elif about is not None:
+        found = _naming(diary, about)
+    else:
+        found = store.said(diary.connection, begin, end, LINES, agents=agents, kinds=asked.kinds)
+    naming = {one.id for one in _naming(diary, about)} if about is not None and subject is not None else None
+    found = [
+        one
+        for one in found
+        if begin <= one.created_at < end
+        and (not asked.kinds or one.kind in asked.kinds)
+        and (not agents or one.agent in agents)
+        and (naming is None or one.id in naming)
+    ]
     if not found and asked.kinds in _NOTED and (asked.subject is None or agents or _is_writer(asked)):
         if asked.subject is not None and not agents:
             return doings(diary, replace(asked, subject=None), None, about)  # what agents noted, each named

@@ -72,13 +72,13 @@ class Naming:
         """Return the names of known nodes and agents by where they begin, the longest first."""
         found: Names = {}
         agents = {agent for agent, _ in state.writers(self.connection)}
-        for at, end in _spans(words):
-            text = self._text(words, at, end)
-            nodes = tuple(
-                dict.fromkeys(node for name in _names(text) for node in knowledge.called(self.connection, name))
-            )
+        spans = {(at, end): _names(folded(self._text(words, at, end))) for at, end in _spans(words)}
+        known = knowledge.known(self.connection, (name for names in spans.values() for name in names))
+        for (at, end), names in spans.items():
+            called = (node for name in names if name in known for node in knowledge.called(self.connection, name))
+            nodes = tuple(dict.fromkeys(called))
             if nodes or (end == at + 1 and words[at].low in agents):
-                found.setdefault(at, []).append((end, Named(text, nodes)))
+                found.setdefault(at, []).append((end, Named(self._text(words, at, end), nodes)))
         return found
 
     def split(self, words: Sequence[Word]) -> list[Word]:
@@ -140,8 +140,8 @@ def _spans(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """What a name may be written as: Helix, the Helix project, The Zebra."""
-    stem = text.casefold().removesuffix(" project")
+    """What a name, folded, may be written as: Helix, the Helix project, The Zebra."""
+    stem = text.removesuffix(" project")
     return (text, stem) if len(stem) < len(text) else (text, f"{text} project", f"the {text}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from memory_plane.ask.grammar import Phrases
@@ -66,10 +66,15 @@ def _expanded(source: str) -> Iterator[tuple[Atom, ...]]:
 
 def matching(phrases: Phrases) -> Iterator[tuple[Pattern, Bound]]:
     """Yield the patterns that a whole question fits, with what stands in their slots."""
-    first, said = phrases.lows[0] if phrases.lows else "", frozenset(phrases.lows)
-    for pattern in (*patterns().get(first, ()), *patterns().get("", ())):
-        if not any(map(said.isdisjoint, pattern.words)):
-            yield from ((pattern, bound) for bound in _match(phrases, pattern.atoms, 0, {}))
+    for pattern in _fitting(phrases.lows[0] if phrases.lows else "", frozenset(phrases.lows)):
+        yield from ((pattern, bound) for bound in _match(phrases, pattern.atoms, 0, {}))
+
+
+@lru_cache(maxsize=64)
+def _fitting(first: str, said: frozenset[str]) -> tuple[Pattern, ...]:
+    """Return the patterns whose words a question has; it is read several times, with other names."""
+    tried = (*patterns().get(first, ()), *patterns().get("", ()))
+    return tuple(pattern for pattern in tried if not any(map(said.isdisjoint, pattern.words)))
 
 
 def _match(phrases: Phrases, atoms: Sequence[Atom], at: int, bound: Bound) -> Iterator[Bound]:

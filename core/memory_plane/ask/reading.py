@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from memory_plane.ask import sentences as text
 from memory_plane.ask.being import being, dated, place
 from memory_plane.ask.clauses import NO, Told, in_sentence
-from memory_plane.ask.sentences import MAKING, PREPOSITIONS, PRONOUNS, WRITERS, Sentence
+from memory_plane.ask.sentences import PREPOSITIONS, PRONOUNS, WRITERS, Sentence
 from memory_plane.ask.shapes import Shape, shapes
 from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE
 from memory_plane.ask.words import words
@@ -61,7 +61,7 @@ def _says(said: str, *, who: bool) -> bool:
 
 def _saying(word: str) -> Collection[str]:
     """Return the words of which a memory must hold one to say a word of a question."""
-    return (word, *MAKING) if "work" in text.bases(word) else text.spellings(word)
+    return (word, *text.MAKING) if "work" in text.bases(word) else text.spellings(word)
 
 
 def _lows(text: str) -> list[str]:

@@ -17,7 +17,7 @@ from memory_plane.vocabulary.verbs import forms
 
 _WORDS = {kind: frozenset(word.replace("_", " ") for word in text.split()) for kind, text in rows("clauses.tsv")}
 PREPOSITIONS, PRONOUNS, WRITERS = _WORDS["preposition"], _WORDS["pronoun"], _WORDS["writer"]
-CAUSES, SUPPOSING, BESIDE, MAKING = _WORDS["cause"], _WORDS["supposing"], _WORDS["beside"], _WORDS["making"]
+CAUSES, SUPPOSING, BESIDE = _WORDS["cause"], _WORDS["supposing"], _WORDS["beside"]
 _END = re.compile(r"(?<=[.!?])[\"”’)]*\s+|\n+|(?<=;)\s+")
 _ABBREVIATED = re.compile(r"(?:\b(?:dr|prof|mr|mrs|ms|st|jr|sr|vs|no|approx|e\.g|i\.e)|\b[A-Z])\.\s*$", re.IGNORECASE)
 _BREAK = re.compile(r"[,:;()\[\]\"“”]|\s[–—-]+\s")
@@ -269,10 +269,8 @@ def _helps(low: str) -> bool:
 
 
 def says_verb(sentence: Sentence, at: int, verb: str, *, past: bool, passive: bool) -> bool:
-    """Whether a word of a sentence is the verb of a question, in its tense and voice."""
+    """Whether a form of the verb of a question stands in its tense and voice."""
     low = sentence.low(at)
-    if not bases(low) & bases(verb):
-        return False
     chain = group_before(sentence, at)[1]
     being, ing = bool(BE & set(chain)), low.endswith("ing") and not verb.endswith("ing")
     if passive != (being and not low.endswith("ing")):
@@ -319,3 +317,7 @@ def _irregular() -> dict[str, tuple[frozenset[str], bool]]:
             known, was = found.get(word, (frozenset[str](), False))
             found[word] = known | {base}, was or word in pasts
     return found
+
+
+MAKING = frozenset().union(*map(bases, _WORDS["making"]))
+"""What the verbs of making something are forms of."""

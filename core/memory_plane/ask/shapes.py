@@ -14,6 +14,8 @@ from memory_plane.vocabulary.meanings import verb_forms
 _SUBJECT = 4
 """How many words a subject has in a question."""
 
+_GAPS = frozenset({"who", "what", "where", "when"})
+
 Gap = Literal["subject", "object", "number", "place", "time", "none"]
 
 
@@ -21,7 +23,7 @@ Gap = Literal["subject", "object", "number", "place", "time", "none"]
 class Shape:
     """A question as a clause: who does, the verb, what follows it, which of these is asked for, and is it to come.
 
-    `running` = it must still go on.
+    `running` = any verb of making something, which must still go on.
     """
 
     gap: Gap
@@ -34,18 +36,27 @@ class Shape:
     ahead: bool = False
     running: bool = False
 
+    @property
+    def bases(self) -> frozenset[str]:
+        """What its verb is a form of."""
+        return MAKING if self.running else text.bases(self.verb)
+
 
 def shapes(lows: Sequence[str]) -> Iterator[Shape]:
     """Yield what a question can be as a clause; whoever builds something works on it."""
     for shape in _shapes(lows):
         yield shape
         if shape.rest[:1] == ("on",) and "work" in text.bases(shape.verb) and not shape.past | shape.passive:
-            yield from (replace(shape, verb=verb, rest=shape.rest[1:], running=True) for verb in sorted(MAKING))
+            yield replace(shape, rest=shape.rest[1:], running=True)
 
 
 def _shapes(lows: Sequence[str]) -> Iterator[Shape]:
     """Yield clauses with every place in the question where its verb may stand."""
     first = lows[0] if lows else ""
+    for at in range(2, min(_SUBJECT + 2, len(lows))) if first in _GAPS and AUXILIARIES.isdisjoint(lows[:2]) else ():
+        if lows[at] in AUXILIARIES:  # "tell me what Tom is working on"
+            yield from _shapes([first, lows[at], *lows[1:at], *lows[at + 1 :]])
+            break
     if first in ("who", "what"):
         yield from _open(lows, 1, ())
     if first in ("what", "which"):

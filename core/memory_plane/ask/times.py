@@ -30,6 +30,9 @@ _OPENERS: dict[tuple[str, ...], str] = {
     ("for",): "during",
     ("back", "in"): "during",
 }
+_BY_WORD = {
+    words[0]: [(opener, kind) for opener, kind in _OPENERS.items() if opener[0] == words[0]] for words in _OPENERS
+}
 _SPANS = frozenset({"weekend", "noon", "midnight", "morning", "afternoon", "evening", "eod", "eow", "eom", "hour"})
 _ALONE = frozenset({"today", "yesterday", "tonight", "last", "past", "this", "next", "recently", "lately", "tomorrow"})
 
@@ -56,7 +59,7 @@ class Clock:
 
     def period(self, lows: Sequence[str], at: int) -> tuple[Period, int] | None:
         """Return the time that the words from `at` on tell, and the word after it."""
-        for opener, kind in _OPENERS.items():
+        for opener, kind in _BY_WORD.get(lows[at], ()) if at < len(lows) else ():
             if tuple(lows[at : at + len(opener)]) == opener:
                 found = self._days(lows, _past_article(lows, at + len(opener)))
                 return None if found is None else (self._period(kind, found[0], found[1]), found[2])

@@ -72,8 +72,11 @@ def _main(lemma: str, kinds: frozenset[str], last: str, tense: Tense, end: int) 
 def meanings(lows: Sequence[str], verb: Verb, *, loose: bool = False) -> Iterator[Meaning]:
     """Yield what verb and words after it say, the longest first; `loose`: the last preposition may be missing."""
     found: dict[int, list[tuple[Row, bool]]] = {}
+    said = {"~", *lows[verb.end :]}
     for phrase in question_phrases().get(verb.lemma, ()):
         rest = (*phrase.rest, "by") if verb.passive else phrase.rest
+        if rest and rest[0] not in said and not (loose and len(rest) == 1):
+            continue
         end = _follows(lows, verb.end, rest)
         if end < 0 and loose and rest and rest[-1] in LOOSE and "~" not in rest:
             end = _follows(lows, verb.end, rest[:-1])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import BindParameter, Connection, bindparam, func, select
+from sqlalchemy import Connection, bindparam, func, select, text
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -17,9 +18,9 @@ NAMED, READ = 200, 20
 """How many of the newest memories that name a node are looked at, and how many that deny something are read."""
 
 _mentions, _derivations = models.mentions, models.derivations
-_nodes: BindParameter[list[int]] = bindparam("nodes", expanding=True)
+_nodes = text("SELECT value FROM json_each(:nodes)").columns(value=_mentions.c.node.type)
 _lately = select(_mentions.c.seq).where(_mentions.c.node.in_(_nodes)).order_by(_mentions.c.seq.desc()).limit(NAMED)
-_denying = (
+_denying = Prepared(
     select(_derivations.c.seq)
     .where(_derivations.c.seq.in_(_lately), func.instr(_derivations.c.answer, '"negative"') > 0)
     .distinct()
@@ -52,7 +53,7 @@ def denials(
     One in words of other people counts only where there is no other.
     """
     found: dict[tuple[int, int], Denial] = {}
-    for seq in connection.execute(_denying, {"nodes": list(nodes)}).scalars().all():
+    for (seq,) in _denying.all(connection, nodes=json.dumps(list(nodes))):
         said = log.memory(connection, seq)
         if said is None or said[1] > until:
             continue

@@ -72,6 +72,8 @@ def as_known(connection: Connection, row: Any, then: Then) -> Any | None:
 
 def told(connection: Connection, row: Any, known: datetime) -> Any | None:
     """Return an edge as its row was at a time of knowing, over or not; None where nobody had spoken of it."""
+    if known == EVER:
+        return row
     superseded = exclusivity.concerns(row.relation) and row.valid_until != exclusivity.own_end(row)
     if superseded or any(word is not None and word > known for word in (row.opened_at, row.closed_at)):
         values = fold.as_known(connection, row.key, known)

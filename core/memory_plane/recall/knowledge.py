@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ _MICROSECOND = timedelta(microseconds=1)
 MOST = 1_000
 """How many edges, nodes or items one look-up goes through, the newest first where there is an order."""
 
+_ENDS = ("keys", "others")
 _nodes, _aliases, _edges = models.graph_nodes, models.aliases, models.graph_edges
 _named = Prepared(
     select(_nodes.c.key, _nodes.c.type, _nodes.c.name, _aliases.c.part)
@@ -30,9 +32,9 @@ _named = Prepared(
     .limit(PER_NAME)
 )
 _keys: BindParameter[list[int]] = bindparam("keys", expanding=True)
-_others: BindParameter[list[int]] = bindparam("others", expanding=True)
-_labels: BindParameter[list[str]] = bindparam("relations", expanding=True)
-_called = select(_nodes.c.key, _nodes.c.type, _nodes.c.name).where(_nodes.c.key.in_(_keys))
+_some, _others = (text(f"SELECT value FROM json_each(:{name})").columns(value=_nodes.c.key.type) for name in _ENDS)
+_labels = text("SELECT value FROM json_each(:relations)").columns(value=_edges.c.relation.type)
+_called = Prepared(select(_nodes.c.key, _nodes.c.type, _nodes.c.name).where(_nodes.c.key.in_(_some)))
 # Moments stay the numbers that they are: a look-up may find thousands of edges and shows a few.
 _moments = (_edges.c.known_since, _edges.c.valid_from, _edges.c.valid_until, _edges.c.opened_at, _edges.c.closed_at)
 _source, _target = _nodes.alias("source_node"), _nodes.alias("target_node")
@@ -47,17 +49,17 @@ _all_ties = (
 _known_by = _edges.c.known_since <= bindparam("known", type_=_edges.c.known_since.type)
 _latest = select(_edges.c.key).where(_known_by).order_by(_edges.c.known_since.desc()).limit(MOST)
 _PLACES = {
-    "from": _edges.c.source.in_(_keys),
-    "to": _edges.c.target.in_(_keys),
-    "between": and_(_edges.c.source.in_(_keys), _edges.c.target.in_(_others)),
+    "from": _edges.c.source.in_(_some),
+    "to": _edges.c.target.in_(_some),
+    "between": and_(_edges.c.source.in_(_some), _edges.c.target.in_(_others)),
     "lately": _edges.c.key.in_(_latest),
 }
 _office_for = _edges.c.relation.like("%\\_OF\\_%\\_OF", escape="\\")
 _of_relations = {
-    name: _all_ties.where(place, _edges.c.relation.in_(_labels), _known_by) for name, place in _PLACES.items()
+    name: Prepared(_all_ties.where(place, _edges.c.relation.in_(_labels), _known_by)) for name, place in _PLACES.items()
 }
-_of_offices = {name: _all_ties.where(place, _office_for, _known_by) for name, place in _PLACES.items()}
-_whole = select(_edges).where(_edges.c.key.in_(_keys))
+_of_offices = {name: Prepared(_all_ties.where(place, _office_for, _known_by)) for name, place in _PLACES.items()}
+_whole = Prepared(select(_edges).where(_edges.c.key.in_(_some)))
 _evidence = models.graph_evidence
 _told_by = (
     select(models.operations.c.text)
@@ -70,7 +72,8 @@ _told_by = (
     .order_by(_evidence.c.at.desc())
     .limit(graph.EVIDENCE)
 )
-_known = select(_aliases.c.name).where(_aliases.c.name.in_(bindparam("names", expanding=True))).distinct()
+_listed = text("SELECT value FROM json_each(:names)").columns(value=_aliases.c.name.type)
+_known = Prepared(select(_aliases.c.name).where(_aliases.c.name.in_(_listed)).distinct())
 _of_type = Prepared(
     select(_nodes.c.key, _nodes.c.type, _nodes.c.name)
     .where(
@@ -133,7 +136,7 @@ def called(connection: Connection, name: str) -> tuple[Called, ...]:
 
 def known(connection: Connection, names: Iterable[str]) -> set[str]:
     """Return which of these folded names some node has."""
-    return set(connection.execute(_known, {"names": list(names)}).scalars())
+    return {row.name for row in _known.all(connection, names=json.dumps(list(names)))}
 
 
 def spelt_alike(connection: Connection, name: str) -> list[str]:
@@ -144,7 +147,7 @@ def spelt_alike(connection: Connection, name: str) -> list[str]:
 
 def nodes(connection: Connection, keys: Collection[int]) -> dict[int, Called]:
     """Return nodes by their rows."""
-    return {row.key: Called(*row) for row in connection.execute(_called, {"keys": list(keys)})} if keys else {}
+    return {row.key: Called._make(row) for row in _called.all(connection, keys=json.dumps(list(keys)))} if keys else {}
 
 
 def of_type(connection: Connection, types: Collection[str], known: datetime | None = None) -> list[Called]:
@@ -166,20 +169,14 @@ def ties(
     With a relation that ends with "_" come those of offices for something: HEAD_OF_DESIGN_OF. They are as they were
     `known` at a time, or as they are.
     """
-    given: dict[str, Any] = {"relations": sorted(relations), "known": known or holding.EVER}
-    match sources, targets:
-        case None, None:
-            place = "lately"
-        case _, None:
-            place, given["keys"] = "from", list(sources or ())
-        case None, _:
-            place, given["keys"] = "to", list(targets or ())
-        case _:
-            place, given["keys"], given["others"] = "between", list(sources or ()), list(targets or ())
-    rows = connection.execute(_of_relations[place], given).all()
+    ends = [list(nodes) for nodes in (sources, targets) if nodes is not None]
+    place = "lately" if not ends else "between" if len(ends) == 2 else "to" if sources is None else "from"
+    given: dict[str, Any] = {name: json.dumps(nodes) for name, nodes in zip(_ENDS, ends, strict=False)}
+    given |= {"relations": json.dumps(sorted(relations)), "known": known or holding.EVER}
+    rows = _of_relations[place].all(connection, **given)
     if any(name.endswith("_") for name in relations):
-        rows = [*rows, *connection.execute(_of_offices[place], given)]
-    found = list(dict.fromkeys(Tie(*row) for row in rows))
+        rows += _of_offices[place].all(connection, **given)
+    found = list({row.key: Tie._make(row) for row in rows}.values())
     return found if known is None else list(_as_told(connection, found, known))
 
 
@@ -199,7 +196,7 @@ def _as_told(connection: Connection, found: Sequence[Tie], known: datetime) -> I
 
 def _told(connection: Connection, keys: Sequence[int], known: datetime | None) -> list[Any]:
     """Return the rows of edges as they are, or as they were at a time of knowing."""
-    rows = connection.execute(_whole, {"keys": list(keys)}).all() if keys else []
+    rows = _whole.all(connection, keys=json.dumps(list(keys))) if keys else []
     return [row for one in rows if (row := holding.told(connection, one, known) if known else one) is not None]
 
 

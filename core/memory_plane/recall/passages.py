@@ -30,7 +30,8 @@ _LAST = Prepared(text("SELECT max(seq) FROM operations"))
 _matching = text(
     "SELECT rowid FROM memory_fts WHERE memory_fts MATCH :query AND rowid > :after ORDER BY rowid DESC LIMIT :most"
 ).columns(rowid=_thoughts.c.seq.type)
-_said = (
+_rows = Prepared(_matching)
+_said = Prepared(
     select(_log.c.id, _thoughts.c.agent, _thoughts.c.kind, _log.c.text, _thoughts.c.at, _thoughts.c.origin)
     .add_columns(_thoughts.c.project, _thoughts.c.pinned, _log.c.seq)
     .join(_log, _log.c.seq == _thoughts.c.seq)
@@ -53,13 +54,13 @@ def said(
 ) -> list[tuple[int, Thought]]:
     """Return the newest thoughts that hold one form of each word, of a kind if that is given, with their rows."""
     given = _query(connection, words, kind) | {"most": limit, "known": known or holding.EVER}
-    return [(row.seq, state.as_thought(row)) for row in connection.execute(_said, given)] if given["query"] else []
+    return [(row.seq, state.as_thought(row)) for row in _said.all(connection, **given)] if given["query"] else []
 
 
 def rows(connection: Connection, words: Sequence[Collection[str]], limit: int) -> list[int]:
     """Return the rows of the newest memories that hold one form of each word."""
     given = _query(connection, words, None) | {"most": limit}
-    return list(connection.execute(_matching, given).scalars()) if given["query"] else []
+    return [row.rowid for row in _rows.all(connection, **given)] if given["query"] else []
 
 
 def _query(connection: Connection, words: Sequence[Collection[str]], kind: str | None) -> dict[str, Any]:

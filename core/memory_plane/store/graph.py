@@ -319,7 +319,7 @@ def _refold_edge(connection: Connection, edge: int) -> int | None:
     """Fold an edge anew; return the row of its source where other edges of that depend on it."""
     row = connection.execute(select(_edges.c.source, _edges.c.relation).where(_edges.c.key == edge)).first()
     values: dict[str, Any] | None = None
-    for word in connection.execute(_words, {"edge": edge}):
+    for word in _words.all(connection, edge=edge):
         values = _folded_edge(values, _Word(*word))
     if values is None:
         connection.execute(delete(_edges).where(_edges.c.key == edge))
@@ -341,13 +341,13 @@ class _Word:
 
 
 # In the order of the fields of `_Word`.
-_words = select(*(_evidence.c[name] for name in _Word.__slots__)).where(_evidence.c.edge == bindparam("edge"))
+_words = Prepared(select(*(_evidence.c[name] for name in _Word.__slots__)).where(_evidence.c.edge == bindparam("edge")))
 
 
 def as_known(connection: Connection, edge: int, until: datetime) -> dict[str, Any] | None:
     """Return what an edge's row held when only what is said up to `until` had been; None before the first word."""
     values: dict[str, Any] | None = None
-    for word in (_Word(*row) for row in connection.execute(_words, {"edge": edge})):
+    for word in (_Word(*row) for row in _words.all(connection, edge=edge)):
         if word.at <= until:
             values = _folded_edge(values, word)
     return values
