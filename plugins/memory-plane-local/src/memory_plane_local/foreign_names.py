@@ -24,7 +24,9 @@ _TITLED, _KIN, _SURE, _GIVEN = 0.9, 0.8, 0.85, 0.9
 _SIGNS = "«»„“”\"'."
 _BEFORE = 2
 _HAN = "[\u4e00-\u9fff々]"
-_KANA = "[\u3041-\u3096]"
+_KANA, _KATAKANA = "[\u3041-\u3096]", "[\u30a1-\u30fa\u30fc]"
+_SIDE, _FIRM = "はがをのとでにもへや、，。」）", "[県市区町村駅社店所院園校館屋堂寺房学業部室局]"
+"""What stands behind a Japanese name, and what one ends in that begins like a person's and is a place's or a firm's."""
 
 
 def find_foreign(sentence: Sentence, language: Language, gazetteer: Mapping[str, str]) -> list[Name]:
@@ -249,8 +251,13 @@ def _cutter(language: Language) -> re.Pattern[str]:
         cut = _either(word if len(word) > 1 else f"{word}(?={_KANA}|$)" for word in plain)
         lead, kinds = "(?<=[はがのをで、「])", "(?=プロジェクト|チーム)"
         kana = f"{lead}{_KANA}{{2,8}}{kinds}"
-        first = f"(?P<kana>{kana})|(?P<known>{known})|(?:(?!{kana}){_KANA})+"
-        letters = "[\u30a1-\u30fa\u30fc\u4e00-\u9fff々]"
+        families = _either(family for family in families if len(family) > 1)
+        given = f"(?:(?!{_either(word for word in plain if len(word) > 1)}){_HAN}){{1,3}}(?<!{_FIRM})"
+        ends = f"(?={_either(language.listed('title'))}|[{_SIDE}]|$)"
+        firm = f"{families}{_HAN}{{0,3}}{_FIRM}(?=[{_SIDE}]|$)"
+        person = f"{families}[ \u3000]?(?:{given}|{_KATAKANA}{{2,8}}){ends}"
+        first = f"(?P<kana>{kana})|(?P<firm>{firm})|(?P<person>{person})|(?P<known>{known})|(?:(?!{kana}){_KANA})+"
+        letters = f"(?:[\u30a1-\u30fa\u30fc\u4e00-\u9fff々]|(?<={_KATAKANA})・(?={_KATAKANA}))"
     else:
         cut = _either(plain)
         lead = r"(?:(?<=[，。、；：和与跟及由向给对\s])|^|(?<=如果|昨天|今天|现在|经理|总监)|(?<=师))"

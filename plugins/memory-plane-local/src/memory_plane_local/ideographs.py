@@ -11,6 +11,8 @@ from functools import cache
 from memory_plane_local.tables import words
 
 _HAN = "\u3400"
+_REPEATED = "々〇"
+"""Signs that stand for ideographs: 佐々木."""
 _HANGUL = "\uac00", "\ud7a3"
 _PARTICLES = (
     "입니다",
@@ -85,4 +87,4 @@ def _script(char: str) -> str:
         return "hiragana"
     if "\u30a0" <= char <= "\u30ff":
         return "katakana"
-    return "han" if char >= _HAN else "other"
+    return "han" if char >= _HAN or char in _REPEATED else "other"

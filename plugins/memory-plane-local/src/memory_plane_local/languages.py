@@ -187,10 +187,14 @@ def language_of(sentence: Sentence) -> Language | None:
         if written < 2 or 2 * english >= written:  # a name alone, or in an English sentence
             return None
         return _language("uk" if code == "ru" and votes.get("uk", 0) > votes.get("ru", 0) else code)
-    if any(token.shape == "low" and not token.text.isascii() for token in tokens):
+    marked = [token for token in tokens if not token.text.isascii()]
+    if any(token.shape == "low" for token in marked):
         votes = {code: number + 1 for code, number in votes.items()}
-    for letter in {char for token in tokens if not token.text.isascii() for char in token.low} & _LETTERS.keys():
-        votes[_LETTERS[letter]] = votes.get(_LETTERS[letter], 0) + 1
+    small = {char for token in marked if token.shape == "low" for char in token.low}
+    for letter in {char for token in marked for char in token.low} & _LETTERS.keys():
+        code = _LETTERS[letter]
+        if letter in small or code in votes:  # in a name alone it tells nothing: Nguyễn Thị Hạnh
+            votes[code] = votes.get(code, 0) + 1
     code = max(votes, key=lambda one: votes[one], default="")
     if len(tokens) < _SHORT or votes.get(code, 0) < _ENOUGH:
         return None

@@ -7,7 +7,7 @@ from unicodedata import combining, normalize
 
 from memory_plane_local.lexicon import common_nouns, contexts, is_common, nouns
 from memory_plane_local.tables import cues, words
-from memory_plane_local.tokens import Token
+from memory_plane_local.tokens import Token, uncased
 
 Guess = tuple[tuple[str, ...], float]
 _LISTING, _LISTED = (",", "and", "&", "(", ")", "@"), 12
@@ -86,22 +86,29 @@ def _by_its_neighbours(tokens: Sequence[Token], begin: int, end: int, last: str)
         return (kind,), 0.85
     if after in common_nouns() and tokens[end].shape == "low":
         return (common_nouns()[after],), 0.85
-    if before == "@" or (contexts("before").get(before) == "Person" and tokens[begin].shape == "cap"):
+    if before == "@" or (contexts("before").get(before) == "Person" and _written_as_name(tokens[begin])):
         return ("Person",), 0.85
     hint = contexts("before").get(before) or nouns("before").get(before) or _labelled(tokens, begin)
     if not hint and before not in cues("origin"):  # "Rob from The Zebra wants"
         hint = contexts("after").get(after, "")
-    if hint and (hint != "Person" or tokens[begin].shape == "cap"):
+    if hint and (hint != "Person" or _written_as_name(tokens[begin])):
         return (hint,), 0.8
     if "." in last:
         return ("Project",), 0.75
     return (), 0.7
 
 
+def _written_as_name(token: Token) -> bool:
+    """Whether a word is capitalised, if its script has capitals."""
+    return token.shape == "cap" or uncased(token)
+
+
 def _labelled(tokens: Sequence[Token], begin: int) -> str:
     """The type of what stands behind a label, perhaps not as the first: "Attendees: Maya, Teuila"; "" for none."""
     at, closed = begin - 1, 0
-    while at > max(0, begin - _LISTED) and (tokens[at].low in _LISTING or tokens[at].shape in ("cap", "mix")):
+    while at > max(0, begin - _LISTED) and (
+        tokens[at].low in _LISTING or tokens[at].shape in ("cap", "mix") or uncased(tokens[at])
+    ):
         closed += (tokens[at].low == ")") - (tokens[at].low == "(")
         if closed < 0:
             return ""

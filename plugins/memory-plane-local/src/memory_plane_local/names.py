@@ -11,33 +11,16 @@ from memory_plane_local.name_lists import NOTHING_KNOWN, listed
 from memory_plane_local.name_types import GIVEN, told, type_options
 from memory_plane_local.sentences import Sentence, is_initial
 from memory_plane_local.tables import cues, words
-from memory_plane_local.tokens import Token
+from memory_plane_local.tokens import Token, uncased
+from memory_plane_local.uncased_names import read_uncased
 from memory_plane_local.verbs import PAST, THIRD, forms
 
 _PREFIXED = 6
 _SHORTEST = 4
 """Letters that a rare given name has at least where it is written small."""
-_IDEOGRAPHS = "\u3040"
 _OPENED, _TITLE = {"'": "'", '"': '"', "“": "”", "‘": "’", "«": "»"}, 14
 """Quotation marks, and how far apart those of a title are at most."""
 _LISTING, _POSSESSIVE = (",", "and", "&"), ("'s", "’s")
-_FAMILIES = {
-    "han": (
-        "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文"
-        "張劉陳楊趙黃吳孫馬羅鄭謝韓馮蕭許蘇盧蔣賈閻鍾譚鄒陸龍錢湯賀賴龔"
-    ),
-    "hangul": (
-        "김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민"
-        "진지엄채원천방공현함변염여추도소석선설마길연위표명기반왕금옥육인맹제모"
-    ),
-}
-"""First characters of family names."""
-_FOLLOWED = {
-    **dict.fromkeys(("さん", "くん", "氏", "ちゃん", "様"), "Person"),
-    "项目": "Project",
-    "公司": "Organization",
-}
-"""What the word behind a name says of it."""
 
 
 def find_names(sentence: Sentence, gazetteer: Mapping[str, str] = NOTHING_KNOWN) -> list[Name]:
@@ -78,10 +61,8 @@ def _written(sentence: Sentence, at: int) -> Name | None:
     token = tokens[at]
     if "@" in token.text:
         return _address(tokens, at)
-    if token.text[0] >= _IDEOGRAPHS:
-        return _ideographic(sentence, at)
-    if token.shape == "low" and token.text[0] > "\u0590" and token.text[0].upper() == token.text[0]:
-        return _caseless(sentence, at)
+    if uncased(token):
+        return read_uncased(sentence, at)
     if token.low in cues("numbered") and (name := _numbered(sentence, at)):
         return name
     if token.low == "user" and _the_user(tokens, at):
@@ -111,29 +92,6 @@ def _address(tokens: Sequence[Token], at: int) -> Name | None:
     if "." not in host or not local.isalpha() or is_common(local.lower()):
         return None
     return Name(local, token.start, token.start + len(local), ("Person",), 0.85, span=(at, at + 1))
-
-
-def _ideographic(sentence: Sentence, at: int) -> Name | None:
-    tokens = sentence.tokens
-    token = tokens[at]
-    if token.text in words("ideographs.txt") or "\u3040" <= token.text[0] <= "\u309f":
-        return None
-    if "\uac00" <= token.text[0] <= "\ud7a3":
-        return _caseless(sentence, at)
-    after = tokens[at + 1].text if at + 1 < len(tokens) else ""
-    kind = _FOLLOWED.get(after, "")
-    person = not kind and token.text[0] in _FAMILIES["han"] and len(token.text) in (2, 3)
-    weak = not kind and not person and len(token.text) == 1
-    return name_at(sentence, at, at + 1, (kind or "Person",) if kind or person else (), 0.7, weak=weak, soft=person)
-
-
-def _caseless(sentence: Sentence, at: int) -> Name | None:
-    """A word of a script without capitals, which counts as a name once something is said of it."""
-    text = sentence.tokens[at].text
-    if text in words("scripts.txt") or len(text) < 2:
-        return None
-    person = text in words("given_names.txt") or (len(text) == 3 and text[0] in _FAMILIES["hangul"])
-    return name_at(sentence, at, at + 1, ("Person",) if person else (), 0.7, weak=not person, soft=person)
 
 
 def _lower(sentence: Sentence, at: int) -> Name | None:

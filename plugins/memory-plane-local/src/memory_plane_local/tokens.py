@@ -8,12 +8,17 @@ from typing import NamedTuple
 
 from memory_plane_local.ideographs import segment
 
-_MARKS = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e"
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e"
+    "\u0eb1-\u0ecd\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3"
+)
 """Vowels and accents that are written as signs of their own within a word."""
+_JOINERS, _DOT = "\u200c\u200d", "(?<=[\u30a1-\u30fc])・(?=[\u30a1-\u30fa])"
+"""What stands inside words without being seen (Persian), and between the names of one person (マリア・シルバ)."""
 # One alternative a kind of token, none of which can backtrack over another: linear on any text.
 _SCANNER = re.compile(
     r"(?P<link>https?://\S+)"
-    rf"|(?P<word>[\w{_MARKS}]+(?:[-.'’@&][\w{_MARKS}]+)*(?:\+\+|\#(?!\w))?)"
+    rf"|(?P<word>[\w{_MARKS}]+(?:(?:[-.'’@&{_JOINERS}]|{_DOT})[\w{_MARKS}]+)*(?:\+\+|\#(?!\w))?)"
     r"|(?P<mark>\n\s*|```|~~~|<->|<>|->|\.\.+|[^\w\s])"
 )
 _SAME = {"，": ",", "、": ",", "（": "(", "）": ")", "：": ":", "~~~": "```"}
@@ -65,6 +70,12 @@ def _shape(piece: str) -> str:
     if first.isupper() or first.istitle():
         return "cap" if (piece[1:].islower() and piece.isalpha()) or len(piece) == 1 else "mix"
     return "mix" if any(char.isupper() for char in piece) else "low"
+
+
+def uncased(token: Token) -> bool:
+    """Return whether a word is in a script that has no capitals, or that writes no names with them (Georgian)."""
+    first = token.text[0]
+    return first > "\u0590" and token.shape == "low" and (first.upper() == first or "\u10d0" <= first <= "\u10ff")
 
 
 def _has_sign(piece: str) -> bool:

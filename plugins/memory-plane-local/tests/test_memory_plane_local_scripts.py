@@ -1,0 +1,97 @@
+"""Names in any script, and names that are words: which words are one name, and whose it is."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory_plane.types import Extraction, Memory
+from memory_plane_local.extraction import extract
+from memory_plane_local.languages import language_of
+from memory_plane_local.sentences import sentences
+from memory_plane_local.tokens import tokenize
+
+
+def read(text: str) -> Extraction:
+    written = datetime(2026, 11, 29, 12, tzinfo=UTC)
+    return extract(Memory(id="m", agent="muse", kind="thought", text=text, created_at=written, origin="user"))
+
+
+def said(text: str) -> set[str]:
+    return {f"{claim.subject.text} {claim.relation} {claim.object.text}" for claim in read(text).claims}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Nguyễn Thị Hạnh",
+        "Đặng Văn Ổn",
+        "Zofia Żak",
+        "Şükrü Yıldız",
+        "ნინო ბერიძე",
+        "ליאור כהן",
+        "سمير نصار",
+        "علی‌رضا کریمی",
+        "नेहा राव",
+        "অমিত রায়",
+        "ਹਰਪ੍ਰੀਤ ਸਿੰਘ",
+        "கவிதா ராமன்",
+        "สมชาย ใจดี",
+        "ສົມພອນ ວົງສາ",
+        "សុខា ចាន់",
+        "မောင် မောင်",
+        "አበበ ከበደ",
+        "Անի Պետրոսյան",
+        "김 민준",
+        "이 지은",
+        "佐々木美咲",
+        "佐藤 健太",
+        "マリア・シルバ",
+        "王小明",
+    ],
+)
+def test_a_name_in_any_script_is_one_name_in_an_english_sentence(name: str) -> None:
+    assert said(f"{name} works at Hexaline.") == {f"{name} WORKS_AT Hexaline"}
+    assert f"Bob KNOWS {name}" in said(f"Bob met {name} and Alice.")
+
+
+def test_a_list_of_people_in_another_script_is_a_list() -> None:
+    mentions = read("Attendees: ליאור כהן, נועה לוי, Bob").mentions
+    assert {(mention.text, mention.type) for mention in mentions} == {
+        ("ליאור כהן", "Person"),
+        ("נועה לוי", "Person"),
+        ("Bob", "Person"),
+    }
+
+
+def test_words_of_a_sentence_in_another_script_are_not_one_name() -> None:
+    assert "דנה פגשה נועה" not in {mention.text for mention in read("דנה פגשה נועה").mentions}
+
+
+@pytest.mark.parametrize(
+    "text", ["Zofia Żak lives in Łódź.", "Trần Văn Đức works at Hexaline.", "Åsa met Łukasz Groß."]
+)
+def test_the_letters_of_names_do_not_tell_the_language(text: str) -> None:
+    (sentence,) = sentences(text, tokenize(text))
+    assert language_of(sentence) is None
+
+
+def test_the_letters_of_names_say_more_of_a_language_that_its_words_tell() -> None:
+    assert said("Åsa Öberg bor i Malmö.") == {"Åsa Öberg LOCATED_IN Malmö"}
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("佐々木美咲はミライ工房で働いています。", "佐々木美咲 WORKS_AT ミライ工房"),
+        ("佐々木部長はトヨタで働いています。", "佐々木 WORKS_AT トヨタ"),
+        ("田中美月は京都に住んでいます。", "田中美月 LOCATED_IN 京都"),
+        ("長谷川エミリーさんはRustを学んでいます。", "長谷川エミリー LEARNING Rust"),
+        ("佐々木 美咲はトヨタで働いています。", "佐々木 美咲 WORKS_AT トヨタ"),
+        ("マリア・シルバはトヨタで働いています。", "マリア・シルバ WORKS_AT トヨタ"),
+        ("高橋工房で田中が働いています。", "田中 WORKS_AT 高橋工房"),
+    ],
+)
+def test_japanese_people_have_a_family_and_a_given_name(text: str, claims: str) -> None:
+    assert said(text) == set(claims.split("; "))
