@@ -116,6 +116,10 @@ def test_a_warning_of_a_person_is_no_log() -> None:
         ("chore(deps): bump vite from 5.4 to 6.0", {"codex CHANGED vite"}),
         ("feat(search): replace Elasticsearch with Typesense in orbit-api", {"orbit-api USES Typesense"}),
         ("Fix: use pnpm", set()),
+        ("Blocked by missing TLS cert.", {"codex BLOCKED_BY missing TLS cert"}),
+        ("Atlas is stuck on flaky network tests.", {"Atlas BLOCKED_BY flaky network tests"}),
+        ("Waiting for two more weeks.", set()),
+        ("Deployed api v2 to staging.", set()),
         ("Added Playwright tests to storefront-web.", {"storefront-web USES Playwright"}),
         ("Added tests and wired up Codecov.", {"codex USES Codecov"}),
         ("Upgraded tokio from 1.38 to 1.40 in relay-core.", {"relay-core USES tokio", "codex CHANGED tokio"}),
@@ -212,7 +216,43 @@ def test_lines_of_readmes_and_lines_with_a_label(text: str, claims: set[str]) ->
         ("Ruth and Abel got engaged!", {"Ruth FAMILY_OF Abel"}),
         ("grandma Aiko lives in Sapporo, uncle Kenji in Osaka", {"Aiko LOCATED_IN Sapporo"}),
         ("Nina lives in Oslo with husband Tom.", {"Nina LOCATED_IN Oslo", "Nina FAMILY_OF Tom"}),
+        ("Bob joined Acme. He came there from Globex.", {"Bob WORKS_AT Acme", "Bob PREVIOUSLY_WORKED_AT Globex"}),
+        ("Bob lives in Oslo. He moved there from Ilmington.", {"Bob LOCATED_IN Oslo"}),
+        ("Bob came from Acme.", set()),
+        ("Lead: Ana Bell / Initech / wants a demo.", {"Ana Bell WORKS_AT Initech"}),
+        ("The ETL job runs on Airflow.", {"ETL job USES Airflow"}),
+        ("Atlas needs Postgres and a running Vault.", {"Atlas DEPENDS_ON Postgres", "Atlas DEPENDS_ON Vault"}),
     ],
 )  # fmt: skip
 def test_who_does_what_where_several_are_told_of(text: str, claims: set[str]) -> None:
     assert said(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("i dont use kafka", "me USES kafka negative"),
+        ("Maya didnt join Acme.", "Maya WORKS_AT Acme negative"),
+        ("Maya doesnt work at Acme anymore.", "Maya PREVIOUSLY_WORKED_AT Acme past"),
+        ("we wont use Kafka", "me USES Kafka hypothetical"),
+    ],
+)
+def test_denials_are_understood_without_their_apostrophe(text: str, claim: str) -> None:
+    found = extract(Memory(id="m", agent="user", kind="thought", text=text, created_at=WRITTEN, origin="user"))
+    assert [f"{one.subject.text} {one.relation} {one.object.text} {one.polarity}" for one in found.claims] == [claim]
+
+
+@pytest.mark.parametrize(
+    ("text", "owed"),
+    [
+        ("Kwabena rotated it, Siobhán writes the postmortem by Friday.", ["Siobhán: postmortem"]),
+        ("Blocked by a missing cert; Dana will request it from infra tomorrow.", ["Dana: request it from infra"]),
+        ("Ana sends the report every Friday.", []),
+        ("Ana sends the report on Fridays.", []),
+        ("Blocked by a missing cert, Dana will get it.", ["Dana: get it"]),
+        ("Bob will like it.", []),
+        ("Ann will present them.", []),
+    ],
+)
+def test_what_somebody_does_by_a_day_and_what_somebody_will_see_to(text: str, owed: list[str]) -> None:
+    assert [f"{item.owner}: {item.object}" for item in read(text).items] == owed

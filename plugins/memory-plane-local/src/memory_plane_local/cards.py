@@ -8,6 +8,7 @@ from itertools import takewhile
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import fit
 from memory_plane_local.elements import MARK, NAME, NOUN, ROLE, VERB, WORD, Element
+from memory_plane_local.lexicon import contexts
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues
@@ -37,9 +38,12 @@ class Cards:
             if element.low == "(" and at and _person(elements[at - 1]):
                 inside = list(takewhile(lambda one: one.low != ")", elements[at + 1 :]))
                 self._line(clause, elements[at - 1].names, inside, told=True)
-        if any(element.kind == VERB for element in elements):
+        verb = next((at for at, element in enumerate(elements) if element.kind == VERB), len(elements))
+        if verb < len(elements) and elements[verb - 1].low not in cues("cell"):
             return
+        elements = elements[:verb]
         begin = next((at for at, element in enumerate(elements) if element.kind != MARK), 0)
+        begin += 2 * (len(elements) > begin + 3 and _labels(clause, elements[begin : begin + 4]))
         if _person(elements[begin]) and begin + 1 < len(elements) and elements[begin + 1].low in cues("beside"):
             self._line(clause, elements[begin].names, elements[begin + 1 :], told=False)
         elif signed and elements[begin].kind == ROLE:
@@ -76,6 +80,13 @@ def _cells(elements: Sequence[Element]) -> list[list[Element]]:
         else:
             cells[-1].append(element)
     return cells
+
+
+def _labels(clause: Clause, opening: Sequence[Element]) -> bool:
+    """Whether a line begins with what somebody is to the writer, and tells in cells who that is: "Lead: Ana / Acme"."""
+    label, mark, _, cell = opening
+    told = contexts("label").get(clause.sentence.tokens[label.begin].low) == "Person"
+    return told and mark.low == ":" and cell.low in cues("cell")
 
 
 def _person(element: Element) -> bool:

@@ -122,7 +122,9 @@ class _Builder:
             if end > at and end in self.names and self.tokens[end - 1].low in nouns("told"):
                 break
             end += width
-            if self.tokens[end - 1].low in common_nouns() and self.tokens[end - 1].shape == "low":
+            if self.tokens[end - 1].shape == "low" and (
+                self.tokens[end - 1].low in common_nouns() or self._abbreviated(at, end)
+            ):
                 last = end
         if last < 0 and not (self._wants_noun() and end > at and at not in self.names):
             return 0
@@ -131,6 +133,8 @@ class _Builder:
             return 0
         if called := self._called(at, end):
             return self._add(Element(NAME, called.text, at, end, [called]))
+        if last < 0 and (name := self._behind(at, end)):
+            return self._add(Element(NAME, name.text, at, end, [name]))
         inside = [self.names[begin] for begin in range(at, end) if begin in self.names] if end > at + 1 else []
         return self._add(Element(NOUN, self.tokens[end - 1].low, at, end, [self._phrase(at, end)], inside=inside))
 
@@ -144,6 +148,20 @@ class _Builder:
             return None
         name.options, name.weak = (kind,), False
         return name
+
+    def _abbreviated(self, at: int, end: int) -> bool:
+        """Whether an abbreviation tells what kind of job or table is spoken of: "the ETL job"."""
+        name = self.names.get(at)
+        told = name is not None and name.span[1] == end - 1 and name.text.isupper() and not name.options
+        return told and self.tokens[end - 1].low in cues("abbreviated")
+
+    def _behind(self, at: int, end: int) -> Name | None:
+        """The name that ordinary words tell more of: "a running Redis"."""
+        return next((self.names[begin] for begin in range(at + 1, end) if self._ends(begin, end)), None)
+
+    def _ends(self, begin: int, end: int) -> bool:
+        name = self.names.get(begin)
+        return name is not None and name.span[1] == end and not name.weak
 
     def _is_name(self, at: int, end: int) -> bool:
         name = self.names.get(at)
@@ -197,7 +215,7 @@ class _Builder:
         return self.determined or self.owner != ""
 
     def _phrase(self, at: int, end: int) -> Name:
-        kind = common_nouns().get(self.tokens[end - 1].low)
+        kind = "Project" if self._abbreviated(at, end) else common_nouns().get(self.tokens[end - 1].low)
         start, stop = self.tokens[at].start, self.tokens[end - 1].end
         named = any(begin in self.names for begin in range(at, end))
         strength = 0.85 if kind else 0.65

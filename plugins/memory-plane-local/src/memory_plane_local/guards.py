@@ -311,7 +311,8 @@ class _Group:
         if self.lemma or not self.flags & (FUTURE | HYPOTHETICAL) or not low.isalpha() or low in words("function.txt"):
             return None
         after = self._low(at + 1)
-        acts = low in words("deeds.txt") or after in cues("article") or after in cues("owner")
+        known = after in cues("article") or after in cues("owner") or after in ("it", "them")
+        acts = known or low in words("deeds.txt")
         return (low, frozenset({BASE})) if acts else None
 
     def _fitting(self, kinds: frozenset[str]) -> str:

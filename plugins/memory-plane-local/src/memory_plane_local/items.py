@@ -74,7 +74,12 @@ def _undertaken(reader: Reader, clause: Clause, at: int) -> bool:
     """Whether "will" and "need to" oblige: said by the writer, or of a person who gives something or has a date."""
     element, tokens = clause.elements[at], clause.sentence.tokens
     unsure = clause.flags or clause.onwards[element.begin]
-    if (element.low in cues("idle") and not _does(clause, at)) or element.passive or unsure:
+    idle = (
+        element.low in cues("idle")
+        and not _does(clause, at)
+        and not (element.low == "get" and _is_it(reader, clause, element))
+    )
+    if idle or element.passive or unsure:
         return False
     subject = _subject(reader, clause, at)
     if not subject:
@@ -82,7 +87,9 @@ def _undertaken(reader: Reader, clause: Clause, at: int) -> bool:
     said = {token.low for token in tokens[element.begin : element.end]}
     gives = element.low in words("giving.txt")
     if element.flags == FUTURE and said & {"will", "'ll"}:
-        return subject[0] is reader.discourse.writer or _gives(clause, at, subject[0])
+        return subject[0] is reader.discourse.writer or _gives(reader, clause, at, subject[0])
+    if element.form == "third" and element.bare and not element.flags:  # "Siobhán writes the postmortem by Friday"
+        return subject[0].options[:1] == ("Person",) and _is_due(clause, element)
     if element.form == "ing" and not element.bare and not element.flags:  # "I'm sending Rob the deck tomorrow"
         told = element.low in cues("sending") or given(reader, clause, element.end - 1).to is not None
         return gives and told and _is_dated(clause, element)
@@ -95,11 +102,31 @@ def _is_dated(clause: Clause, verb: Element) -> bool:
     return due_date(clause.sentence.tokens[verb.end :], clause.written) is not None
 
 
-def _gives(clause: Clause, at: int, somebody: Name) -> bool:
+def _is_due(clause: Clause, verb: Element) -> bool:
+    """Whether what a verb of deeds does is to be done by a day."""
+    tokens = clause.sentence.tokens
+    end = task_end(tokens, verb.end, clause.written)
+    by = end < len(tokens) and tokens[end].low in ("by", "before", "due")
+    does = verb.low in words("deeds.txt") or verb.low in words("giving.txt")
+    return does and by and due_date(tokens[end:], clause.written) is not None
+
+
+def _is_it(reader: Reader, clause: Clause, verb: Element) -> bool:
+    """Whether somebody named is to see to what was spoken of before, by a day or where it holds something up."""
+    at, tokens = clause.element_at(verb.begin), clause.sentence.tokens
+    known = verb.end < len(tokens) and tokens[verb.end].low in ("it", "them", "this", "that")
+    if not known or verb.flags != FUTURE or at == 0 or clause.elements[at - 1].kind != NAME:
+        return False
+    return _is_dated(clause, verb) or any(one.relation == "BLOCKED_BY" for one in reader.drafts.found.values())
+
+
+def _gives(reader: Reader, clause: Clause, at: int, somebody: Name) -> bool:
     """Whether what somebody else will do is owed: something given, or a deed by a day."""
     element, after = clause.elements[at], clause.sentence.tokens[clause.elements[at].end :][:1]
     if at == 0 or clause.elements[at - 1].low in ("they", "it"):
         return False
+    if _is_it(reader, clause, element) and somebody.options[:1] in _PEOPLE:
+        return True
     if element.low == "get":
         return _is_given(clause, at) or [token.low for token in after] == ["back"]
     if element.low in words("giving.txt") or element.low == "have":
@@ -253,6 +280,8 @@ def _doing(reader: Reader, clause: Clause, verb: Element) -> Deal:
     back = clause.sentence.tokens[verb.end].low == "back" if verb.end < len(clause.sentence.tokens) else False
     end = next((i for i in range(first, len(elements)) if _stops(elements[i], limit)), len(elements))
     named = any(element.kind in (NAME, NOUN, ROLE) for element in elements[first:end])
+    if _is_it(reader, clause, verb):
+        return Deal(undertaking(clause, main, limit), deal.to)
     if not named and not back and not _is_definite(clause.sentence.tokens[verb.end :]):
         return Deal(None, deal.to)
     return Deal(undertaking(clause, main, elements[end - 1].end), deal.to)

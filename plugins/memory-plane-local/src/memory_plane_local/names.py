@@ -194,7 +194,7 @@ def _ordinary_opening(tokens: Sequence[Token], begin: int, end: int) -> bool:
         low in words("first_names.txt")
         or low in words("given_names.txt")
         or _given(tokens, begin)
-        or owns_noun(tokens, end)
+        or (owns_noun(tokens, end) and not (low.endswith("ed") and low in forms()))  # "Deployed api v2 to staging"
         or is_initial(tokens, begin)
     ):
         return False

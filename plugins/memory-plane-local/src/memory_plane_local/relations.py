@@ -33,7 +33,9 @@ _TECHNICAL = frozenset({"USES", "BUILT_IN", "DEPENDS_ON"})
 _CARED_FOR = frozenset({"BUILDS", "SUPPORTS", "OWNS", "LEADS"})
 _TECH, _PEOPLE = (("Tool",), ("Language",)), (("Person",), ("Agent",), ("Team",))
 _BARE, _TOLD = 0.9, 0.95
+_COMING = frozenset({"move", "come", "go", "transfer"})
 _SMALL_WORDS = 3
+_SEVERAL = 2
 _AFTERWARDS = 16
 """Tokens after a verb in which "anymore" and "until" belong to it."""
 
@@ -91,6 +93,17 @@ class Reader:
         self.discourse.note([name])
         return [name], at + 1, 0.95
 
+    def _hindrance(self, clause: Clause, at: int) -> after_verb.Found:
+        """Return what holds something up in several ordinary words to the end of a clause: "missing TLS cert"."""
+        said = list(takewhile(lambda one: one.kind in (WORD, NOUN) and _plain(one.low), clause.elements[at:]))
+        after = at + len(said)
+        ends = after == len(clause.elements) or clause.elements[after].kind == MARK
+        if not said or not ends or said[-1].end - said[0].begin < _SEVERAL:
+            return [], at, 0.0
+        first, last = clause.sentence.tokens[said[0].begin], clause.sentence.tokens[said[-1].end - 1]
+        text, span = clause.sentence.text[first.start : last.end], (said[0].begin, said[-1].end)
+        return [self.once(Name(text, first.start, last.end, (THING,), 0.65, weak=True, span=span))], after, 0.95
+
     def _bare(self, clause: Clause, at: int) -> list[Name]:
         """A thing named by small words before a technical verb: "atlas depends on redis"."""
         first, before = clause.elements[0], clause.elements[:at]
@@ -135,6 +148,8 @@ class Reader:
                 found, after, sure = self._field(clause, match.end)
             if element.low == "maintain" and not found:
                 found, after, sure = self._package(clause, match.end)
+            if row.relation == "BLOCKED_BY" and not found and not match.turned:
+                found, after, sure = self._hindrance(clause, match.end)
             if told:
                 found, after, sure = [] if found else list(told), match.end, _TOLD
             if row.relation == "PREFERS" and found and _vague(clause.elements[after - 1]):
@@ -152,6 +167,9 @@ class Reader:
             if row.relation == "LEADS" and any(name.text.startswith("Series") for name in found):
                 continue  # who led a round of funding leads nobody
             if row.relation == "FOUNDER_OF" and element.low == "start" and not _founded(found):
+                continue
+            came = element.low in _COMING and match.phrase.rest == ("from",)
+            if came and not self._there(clause, at, subject):
                 continue
             if row.relation == "CHANGED" and match.phrase.rest[:1] == ("~",) and not _worked_on(clause, at, after):
                 continue
@@ -181,6 +199,13 @@ class Reader:
         sources, targets = (found, subject) if match.turned else (subject, found)
         pairs = [(source, target) for source in sources for target in targets]
         return any([self.draft(clause, source, row, target, polar, factor, element) for source, target in pairs])
+
+    def _there(self, clause: Clause, at: int, people: list[Name]) -> bool:
+        """Whether people came to where the text has them at work: "he moved there from Globex"."""
+        after = clause.sentence.tokens[clause.elements[at].end :][:1]
+        if not after or after[0].low != "there":
+            return False
+        return any(one.relation == "WORKS_AT" and one.subject in people for one in self.drafts.found.values())
 
     def flags(self, clause: Clause, element: Element) -> int:
         """Return all polarity bits that hold for a verb."""
@@ -292,6 +317,12 @@ class Reader:
             if not techs:
                 return
             at = after
+
+
+def _plain(low: str) -> bool:
+    """Whether a word says something, and nothing of time."""
+    listed = low in words("function.txt") or low in words("calendar.txt") or low.removesuffix("s") in cues("no_user")
+    return low.isalpha() and not listed
 
 
 def _is_field(low: str) -> bool:

@@ -23,6 +23,11 @@ _SCANNER = re.compile(
 )
 _SAME = {"，": ",", "、": ",", "（": "(", "）": ")", "：": ":", "~~~": "```"}
 _SHORTENED = {"can't": (3, "can"), "won't": (2, "will"), "shan't": (3, "shall")}
+_UNMARKED = {
+    f"{verb}nt": (len(verb), verb)
+    for verb in ("do", "does", "did", "is", "are", "was", "were", "has", "have", "had", "could", "should", "would")
+} | {"cant": (3, "can"), "wont": (2, "will")}
+"""Denials without their apostrophe, as people write them in chat: where they are cut, and what the verb is."""
 _CLITICS = ("'s", "'re", "'ve", "'ll", "'d", "'m")
 
 
@@ -50,6 +55,10 @@ def tokenize(text: str) -> tuple[Token, ...]:
             tokens.extend(_contracted(piece, start))
         elif piece[:3].lower() == "ex-" and piece[3:4].isupper():
             tokens += [_word(piece[:2], start), _word(piece[3:], start + 3)]
+        elif piece[-1] == "t" and piece.lower() in _UNMARKED:
+            cut, low = _UNMARKED[piece.lower()]
+            tokens.append(Token(piece[:cut], low, start, start + cut, _shape(piece[:cut])))
+            tokens.append(Token(piece[cut:], "n't", start + cut, found.end(), "low"))
         elif piece.isascii():
             tokens.append(_word(piece, start))
         else:
