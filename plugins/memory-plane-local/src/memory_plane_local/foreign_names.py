@@ -251,11 +251,11 @@ def _cutter(language: Language) -> re.Pattern[str]:
         cut = _either(word if len(word) > 1 else f"{word}(?={_KANA}|$)" for word in plain)
         lead, kinds = "(?<=[はがのをで、「])", "(?=プロジェクト|チーム)"
         kana = f"{lead}{_KANA}{{2,8}}{kinds}"
-        families = _either(family for family in families if len(family) > 1)
+        family = _either(name for name in families if len(name) > 1)
         given = f"(?:(?!{_either(word for word in plain if len(word) > 1)}){_HAN}){{1,3}}(?<!{_FIRM})"
         ends = f"(?={_either(language.listed('title'))}|[{_SIDE}]|$)"
-        firm = f"{families}{_HAN}{{0,3}}{_FIRM}(?=[{_SIDE}]|$)"
-        person = f"{families}[ \u3000]?(?:{given}|{_KATAKANA}{{2,8}}){ends}"
+        firm = f"{family}{_HAN}{{0,3}}{_FIRM}(?=[{_SIDE}]|$)"
+        person = f"{family}[ \u3000]?(?:{given}|{_KATAKANA}{{2,8}}){ends}"
         first = f"(?P<kana>{kana})|(?P<firm>{firm})|(?P<person>{person})|(?P<known>{known})|(?:(?!{kana}){_KANA})+"
         letters = f"(?:[\u30a1-\u30fa\u30fc\u4e00-\u9fff々]|(?<={_KATAKANA})・(?={_KATAKANA}))"
     else:
