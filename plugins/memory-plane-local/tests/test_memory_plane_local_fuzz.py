@@ -81,6 +81,14 @@ def read_texts(seed: int, texts: int) -> None:
         assert all(0 <= one.start <= one.end <= len(text) for one in found.mentions), (seed, number, text)
 
 
+@pytest.mark.parametrize(
+    "text", ["Use@", "feat(", "feat!", "fix:", "| Task | Owner |", "|", "Owner:", "two: Bo", "dont", "Lead: Ana /"]
+)
+def test_half_a_line_is_read_without_an_error(text: str) -> None:
+    written = datetime(2026, 11, 30, 12, tzinfo=UTC)
+    extract(Memory(id="m", agent="muse", kind="thought", text=text, created_at=written, origin="user"))
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_any_text_is_read_without_an_error(seed: int) -> None:
     read_texts(seed, 150)

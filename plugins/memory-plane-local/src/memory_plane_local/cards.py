@@ -39,7 +39,7 @@ class Cards:
                 inside = list(takewhile(lambda one: one.low != ")", elements[at + 1 :]))
                 self._line(clause, elements[at - 1].names, inside, told=True)
         verb = next((at for at, element in enumerate(elements) if element.kind == VERB), len(elements))
-        if verb < len(elements) and elements[verb - 1].low not in cues("cell"):
+        if verb < len(elements) and (verb == 0 or elements[verb - 1].low not in cues("cell")):
             return
         elements = elements[:verb]
         begin = next((at for at, element in enumerate(elements) if element.kind != MARK), 0)

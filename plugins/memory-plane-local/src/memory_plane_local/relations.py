@@ -20,6 +20,7 @@ from memory_plane_local.name import THING, Name
 from memory_plane_local.relatives import told_of
 from memory_plane_local.spans import NEVER, Span, Times, coming, times
 from memory_plane_local.tables import cues, words
+from memory_plane_local.unnamed import field, hindrance, package
 from memory_plane_local.verbs import Row, sense
 
 _MEANS = (("on", "top", "of"), ("using",), ("with",), ("in",), ("on",), ("via",))
@@ -35,7 +36,6 @@ _TECH, _PEOPLE = (("Tool",), ("Language",)), (("Person",), ("Agent",), ("Team",)
 _BARE, _TOLD = 0.9, 0.95
 _COMING = frozenset({"move", "come", "go", "transfer"})
 _SMALL_WORDS = 3
-_SEVERAL = 2
 _AFTERWARDS = 16
 """Tokens after a verb in which "anymore" and "until" belong to it."""
 
@@ -65,44 +65,6 @@ class Reader:
         else:
             found, factor = self.subject(clause, at)
             self._read(clause, at, found or self._bare(clause, at), factor or _BARE, told_of(clause, at))
-
-    def _field(self, clause: Clause, at: int) -> after_verb.Found:
-        """Return the field at `at` of a company that somebody leads: "Sam handles sales"."""
-        rest = clause.elements[at : at + 2]
-        ends = len(rest) == 1 or (len(rest) > 1 and (rest[1].kind == MARK or rest[1].low in cues("link")))
-        element = rest[0] if ends else None
-        if element is None or element.determined or element.end - element.begin > 1 or not _is_field(element.low):
-            return [], at, 0.0
-        token = clause.sentence.tokens[element.begin]
-        field = self.once(Name(token.text, token.start, token.end, ("Team",), 0.7, weak=True))
-        field.options = ("Team",) if element.kind == NOUN else field.options
-        return [field], at + 1, 0.93
-
-    def _package(self, clause: Clause, at: int) -> after_verb.Found:
-        """Return the software at `at` that somebody maintains, which has a name that is no word: "libfoo"."""
-        element = clause.elements[at] if at < len(clause.elements) else None
-        if element is None or element.determined or element.kind not in (NOUN, WORD) or element.end - element.begin > 1:
-            return [], at, 0.0
-        token = clause.sentence.tokens[element.begin]
-        if is_common(token.low) or token.low.endswith(tuple(cues("abstract"))) or not token.text[0].isalpha():
-            return [], at, 0.0
-        name = self.once(
-            Name(token.text, token.start, token.end, ("Project",), 0.75, span=(element.begin, element.end))
-        )
-        name.options, name.weak = ("Project",), False
-        self.discourse.note([name])
-        return [name], at + 1, 0.95
-
-    def _hindrance(self, clause: Clause, at: int) -> after_verb.Found:
-        """Return what holds something up in several ordinary words to the end of a clause: "missing TLS cert"."""
-        said = list(takewhile(lambda one: one.kind in (WORD, NOUN) and _plain(one.low), clause.elements[at:]))
-        after = at + len(said)
-        ends = after == len(clause.elements) or clause.elements[after].kind == MARK
-        if not said or not ends or said[-1].end - said[0].begin < _SEVERAL:
-            return [], at, 0.0
-        first, last = clause.sentence.tokens[said[0].begin], clause.sentence.tokens[said[-1].end - 1]
-        text, span = clause.sentence.text[first.start : last.end], (said[0].begin, said[-1].end)
-        return [self.once(Name(text, first.start, last.end, (THING,), 0.65, weak=True, span=span))], after, 0.95
 
     def _bare(self, clause: Clause, at: int) -> list[Name]:
         """A thing named by small words before a technical verb: "atlas depends on redis"."""
@@ -145,11 +107,11 @@ class Reader:
             row = match.phrase.row
             found, after, sure = self.objects(clause, match.end, any_phrase=row.relation in _ANY_PHRASE)
             if row.relation == "LEADS" and not found:
-                found, after, sure = self._field(clause, match.end)
+                found, after, sure = field(self.once, clause, match.end)
             if element.low == "maintain" and not found:
-                found, after, sure = self._package(clause, match.end)
+                found, after, sure = package(self.discourse, self.once, clause, match.end)
             if row.relation == "BLOCKED_BY" and not found and not match.turned:
-                found, after, sure = self._hindrance(clause, match.end)
+                found, after, sure = hindrance(self.once, clause, match.end)
             if told:
                 found, after, sure = [] if found else list(told), match.end, _TOLD
             if row.relation == "PREFERS" and found and _vague(clause.elements[after - 1]):
@@ -317,16 +279,6 @@ class Reader:
             if not techs:
                 return
             at = after
-
-
-def _plain(low: str) -> bool:
-    """Whether a word says something, and nothing of time."""
-    listed = low in words("function.txt") or low in words("calendar.txt") or low.removesuffix("s") in cues("no_user")
-    return low.isalpha() and not listed
-
-
-def _is_field(low: str) -> bool:
-    return low in cues("department") or low in words("fields.txt")
 
 
 def _not_yet(clause: Clause, verb: Element) -> bool:
