@@ -35,6 +35,8 @@ def held(text: str) -> set[str]:
         ("Falcon was not built by Alice but by Otto.", "Alice BUILDS Falcon", "Otto BUILDS Falcon"),
         ("Dana works at Acme but not at Globex.", "Dana WORKS_AT Globex", "Dana WORKS_AT Acme"),
         ("We use Postgres, not MySQL.", "me USES MySQL", "me USES Postgres"),
+        ("Alice does not use Redis but Bob does.", "Alice USES Redis", "Bob USES Redis"),
+        ("Ann works at Acme but Bob doesn't.", "Bob WORKS_AT Acme", "Ann WORKS_AT Acme"),
     ],
 )
 def test_but_sets_what_holds_against_what_does_not(text: str, denied: str, so: str) -> None:
@@ -45,7 +47,6 @@ def test_but_sets_what_holds_against_what_does_not(text: str, denied: str, so: s
 @pytest.mark.parametrize(
     "text",
     [
-        "Alice does not use Redis but Bob does.",
         "Alice doesn't like Rust but tolerates it.",
         "Alice is neither the CTO nor the CEO of Acme.",
         "Alice is neither at Acme nor leading Falcon.",
@@ -54,6 +55,8 @@ def test_but_sets_what_holds_against_what_does_not(text: str, denied: str, so: s
         "Falcon has not started using Redis.",
         "There is some doubt that Bob works at Acme.",
         "Falcon is not yet using Redis.",
+        "Nothing suggests that Mara works at Acme.",
+        "Everyone except Mara uses Go.",
     ],
 )
 def test_what_is_denied_makes_nothing_so(text: str) -> None:
@@ -72,6 +75,8 @@ def test_what_is_denied_makes_nothing_so(text: str) -> None:
         ("There's no denying that Falcon uses Redis.", {"Falcon USES Redis"}),
         ("I don't doubt that Alice works at Acme.", {"Alice WORKS_AT Acme"}),
         ("Nobody doubts that Bob works at Acme.", {"Bob WORKS_AT Acme"}),
+        ("Nobody but Mara uses Go.", {"Mara USES Go"}),
+        ("It's Sven, not Mara, who leads Orbit.", {"Sven LEADS Orbit"}),
         ("Undoubtedly Alice works at Acme.", {"Alice WORKS_AT Acme"}),
         ("Alice is not only the CTO of Acme but also its founder.", {"Alice CTO_OF Acme", "Alice FOUNDER_OF Acme"}),
         ("Alice is the CTO of Acme and its founder.", {"Alice CTO_OF Acme", "Alice FOUNDER_OF Acme"}),

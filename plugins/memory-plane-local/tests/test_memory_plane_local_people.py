@@ -118,6 +118,10 @@ def test_people_told_by_each_other_act_together(text: str, claims: set[str]) -> 
         ("Ann took Falcon over.", {"Ann LEADS Falcon"}),
         ("Bob is no longer the CTO of Acme. Ann replaced him.", {"Ann CTO_OF Acme"}),
         ("Bob no longer leads Falcon. Ann never took over.", set()),
+        ("Bob no longer leads Falcon, Ann does.", {"Ann LEADS Falcon"}),
+        ("Ann replaced Bob as CTO of Acme.", {"Ann CTO_OF Acme"}),
+        ("Bob was replaced by Ann as CTO of Acme.", {"Ann CTO_OF Acme"}),
+        ("Ann may replace Bob as CTO of Acme.", set()),
         ("Bob leads Falcon. Ann took over.", {"Bob LEADS Falcon"}),
         ("She maintains order.", set()),
     ],
@@ -162,9 +166,16 @@ def test_somebody_who_hires_is_no_company(text: str, claim: str) -> None:
         ("We dropped Postgres in Nimbus and use SQLite now.", {"Nimbus USES SQLite"}),
         ("We ditched Redis in favour of Valkey.", {"me USES Valkey"}),
         ("Orbit dropped Redis and uses Valkey now.", {"Orbit USES Valkey"}),
+        ("keep SQLite for the desktop app, drop Realm", {"desktop app USES SQLite"}),
+        ("Keep Redis for now.", set()),
         ("Bob scrapped the plan.", set()),
         ("We won't drop Redis.", set()),
     ],
 )
 def test_what_is_dropped_is_used_no_longer(text: str, claims: set[str]) -> None:
     assert said(text) == claims
+
+
+@pytest.mark.parametrize("text", ["Ann works at Acme, and so does Bob.", "Ann works at Acme, as does Bob."])
+def test_so_does_another_one(text: str) -> None:
+    assert said(text) == {"Ann WORKS_AT Acme", "Bob WORKS_AT Acme"}

@@ -10,6 +10,7 @@ from memory_plane_local.choices import uses_of_things
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import Draft, fit, polarity
 from memory_plane_local.elements import MARK, NAME, NOUN, VERB, WORD, Element
+from memory_plane_local.ellipsis import read_likewise
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues, rows
@@ -34,7 +35,9 @@ class Change(NamedTuple):
 def read_change(reader: Reader, clause: Clause, at: int) -> bool:
     """Draft what begins and what ends by the verb at `at`; False where it says no such thing."""
     element = clause.elements[at]
-    if _left_work(reader, clause, at) or _moved_on(reader, clause, at) or _took_over(reader, clause, at):
+    if read_likewise(reader, clause, at) or _left_work(reader, clause, at):
+        return True
+    if _moved_on(reader, clause, at) or _took_over(reader, clause, at):
         return True
     ways = (_change(clause, at, *way) for way in _verbs().get(element.low, ()))
     change = next(filter(None, ways), None)
@@ -84,9 +87,12 @@ def _left_work(reader: Reader, clause: Clause, at: int) -> bool:
 
 def _moved_on(reader: Reader, clause: Clause, at: int) -> bool:
     """Whether a person moved to a company: "Bob moved to Globex", but not "we moved to Stripe"."""
-    verb, rest = clause.elements[at], clause.elements[at + 1 : at + 4]
+    verb = clause.elements[at]
+    if verb.low not in cues("changing_jobs") or verb.passive:
+        return False
+    rest = clause.elements[at + 1 : at + 4]
     rest = rest[1:] if rest and rest[0].low == "over" else rest
-    if verb.low not in cues("changing_jobs") or verb.passive or len(rest) < 2 or rest[0].low != "to":
+    if len(rest) < 2 or rest[0].low != "to":
         return False
     people, factor = reader.subject(clause, at)
     several = at > 0 and clause.sentence.tokens[clause.elements[at - 1].begin].low == "we"
@@ -104,6 +110,8 @@ def _moved_on(reader: Reader, clause: Clause, at: int) -> bool:
 def _took_over(reader: Reader, clause: Clause, at: int) -> bool:
     """Whether somebody goes on with what another one did: "Bob no longer maintains Loam; Ann took it over"."""
     verb, rest = clause.elements[at], clause.elements[at + 1 : at + 3]
+    if verb.low not in ("take", "replace", "succeed"):
+        return False
     before: list[Name] = []
     things: list[Name] = []
     if verb.low == "take" and len(rest) > 1 and rest[1].low == "over":
@@ -112,9 +120,11 @@ def _took_over(reader: Reader, clause: Clause, at: int) -> bool:
     elif verb.low == "take" and rest and rest[0].low == "over":
         ends = len(rest) == 1 or rest[1].kind == MARK or rest[1].low in cues("link")
     else:
-        ends = verb.low in ("replace", "succeed") and bool(rest) and rest[0].low in ("he", "she")
+        ends = verb.low != "take" and bool(rest) and rest[0].low in ("he", "she")
         before = reader.discourse.resolve(rest[0].low, clause.main)[0] if ends else []
     people, factor = reader.subject(clause, at) if ends and not verb.passive else ([], 0.0)
+    if not people:
+        return False
     polar = polarity(reader.flags(clause, verb), state=False)
     over = [
         one
@@ -129,7 +139,7 @@ def _took_over(reader: Reader, clause: Clause, at: int) -> bool:
             reader.drafts.add(Draft(person, one.relation, one.object, polar, *clause.span(), sure))
         for thing in things if not over else ():
             reader.draft(clause, person, sense("take", "LEADS"), thing, polar, factor, verb)
-    return bool(people and (over or things))
+    return bool(over or things)
 
 
 def _left_something(after: list[Element]) -> bool:

@@ -16,6 +16,7 @@ from memory_plane_local.verbs import Row, sense
 
 _CHOSEN = frozenset({"USES", "PREFERS"})
 _NO_USERS = frozenset({"Person", "Agent", "Place", "Event", "Language", "Commitment"})
+_URGED = 0.9
 _MOST = 6
 """Tools that one sentence may tell the purposes of."""
 
@@ -38,11 +39,17 @@ def read_choice(reader: Reader, clause: Clause, at: int) -> bool:
     ):
         return False
     subject, sure = reader.subject(clause, at)
+    kept = element.low == "keep"
+    if kept and element.bare and element.form == "base" and not subject:  # "keep SQLite for the desktop app"
+        subject, sure = reader.discourse.resolve("me")[0], _URGED
     decided = element.low in cues("choosing") or subject[:1] == [reader.discourse.writer]
     match = next(filter(_chosen, matches(clause, at)), None)
-    if not subject or not decided or match is None:
+    begin = at + 1 if kept else match.end if match else 0
+    if not subject or not decided or not begin:
         return False
-    choices = _choices(reader, clause, match.end)
+    choices = _choices(reader, clause, begin)
+    if kept and not all(name.options[:1] in (("Tool",), ("Language",)) for one in choices for name in one.tools):
+        return False
     if leading := _leading(reader, clause, at):
         choices = [choice._replace(things=choice.things or leading) for choice in choices]
     if len(choices) < 2 and not any(choice.things for choice in choices):
@@ -126,10 +133,12 @@ def _within(elements: list[Element], at: int) -> list[Name]:
 
 
 def _can_use(element: Element, name: Name) -> bool:
-    """Whether a thing uses what is chosen for it: named, or spoken of as known ("the parser")."""
-    if name.options[:1] and name.options[0] in _NO_USERS:
+    """Whether a thing uses what is chosen for it: named, or spoken of as known ("the parser", in notes "frontend")."""
+    last = name.text.split()[-1].lower()
+    if (name.options[:1] and name.options[0] in _NO_USERS) or last in cues("no_user"):
         return False
-    return (element.kind == NAME or element.definite) and name.text.split()[-1].lower() not in cues("no_user")
+    part = name.options == ("Project",) and not element.determined and last not in cues("calls_before")
+    return element.kind == NAME or element.definite or part
 
 
 def _leading(reader: Reader, clause: Clause, at: int) -> list[Name]:

@@ -90,9 +90,15 @@ class Clause:
         return self.sentence.tokens[0].start, self.sentence.tokens[-1].end
 
     def nearest(self, at: int) -> list[Name]:
-        """Return the names before the relative pronoun at `at`."""
-        for element in reversed(self.elements[max(0, at - 3) : at]):
-            if element.kind in (NAME, NOUN):
+        """Return the names before the relative pronoun at `at`, past those that are denied: "Sven, not Mara, who"."""
+        first = at - 3
+        for place in range(at - 1, -1, -1):
+            element = self.elements[place]
+            if place < first:
+                return []
+            if element.kind in (NAME, NOUN) and place and self.elements[place - 1].low == "not":
+                first = place - 4
+            elif element.kind in (NAME, NOUN):
                 return element.names
         return []
 

@@ -135,10 +135,9 @@ def _naming(elements: Sequence[Element], tokens: Sequence[Token], at: int) -> tu
     before = elements[at - 1]
     if before.low in cues("alias"):
         return _named_before(elements, at - 1), False
-    closes = at + 1 == len(elements) or elements[at + 1].low in (",", ")", "be")
-    aside = at > 1 and closes and elements[at - 2].low in (",", "(") and before.low in cues("once_named")
-    now = closes and before.low in (",", "(") and tokens[elements[at].begin - 1].low == "now"
-    if aside or now:
+    aside = at > 1 and before.low in cues("once_named") and elements[at - 2].low in (",", "(")
+    now = before.low in (",", "(") and tokens[elements[at].begin - 1].low == "now"
+    if (aside or now) and (at + 1 == len(elements) or elements[at + 1].low in (",", ")", "be")):
         first = at - 3 + now
         people = any(one.kind == NAME and one.names[0].options[:1] == ("Person",) for one in elements[: first + 1])
         return (first, now) if first >= 0 and elements[first].kind == NAME and not people else None

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory_plane_local.clauses import Clause, Match, matches
-from memory_plane_local.drafts import polarity
-from memory_plane_local.elements import NAME, NOUN, VERB, WORD, Element
+from memory_plane_local.drafts import Draft, fit, polarity
+from memory_plane_local.elements import MARK, NAME, NOUN, VERB, WORD, Element
 from memory_plane_local.guards import ENDED, NEGATIVE
 from memory_plane_local.name import Name
 from memory_plane_local.tables import cues
@@ -18,17 +18,22 @@ if TYPE_CHECKING:
 
 _GAPPED, _JOINT = 0.95, frozenset({"FOUNDER_OF", "BUILDS"})
 _PERSON = ("Person",)
+_GOING_ON = frozenset({",", ";", "but", "not"})
 
 
 def read_ellipsis(reader: Reader, clause: Clause, verb: Element, match: Match, subject: list[Name], at: int) -> None:
     """Read what goes on at `at` with the verb of a phrase that was understood."""
+    elements = clause.elements
+    joint = match.phrase.row.relation in _JOINT and not match.turned
+    if not joint and (at >= len(elements) or elements[at].low not in _GOING_ON | cues("joiner")):
+        return
     alike = [one for one in matches(clause, clause.element_at(verb.begin)) if one[1:3] == match[1:3]]
     told = _Told(reader, clause, verb, match.turned, [one.phrase.row for one in alike], reader.flags(clause, verb))
-    if match.phrase.row.relation in _JOINT and not match.turned:
+    if joint:
         found, after, _ = reader.objects(clause, match.end)
         if partners := _partners(clause, clause.element_at(verb.begin), after):
             told.of(partners, found)
-    elements, before = clause.elements, clause.elements[match.end - 1]
+    before = elements[match.end - 1]
     word = before.low if before.kind == WORD else ""
     while step := _link(elements, at):
         at += step
@@ -54,6 +59,29 @@ def read_ellipsis(reader: Reader, clause: Clause, verb: Element, match: Match, s
         found, after, _ = reader.objects(clause, begin, any_phrase=False)
         if after == len(elements) or elements[after].kind != VERB or elements[after].bare:
             told.of(subject, found)
+
+
+def read_likewise(reader: Reader, clause: Clause, at: int) -> bool:
+    """Read "but Bob does" and "so does Bob" after what was said of another one; False where the verb is no such."""
+    elements, verb = clause.elements, clause.elements[at]
+    if verb.low not in ("do", "be") or verb.passive or at < 2:
+        return False
+    before = clause.sentence.tokens[verb.begin - 1].low
+    turned = before in ("so", "as", "nor", "neither") and len(elements) > at + 1
+    end = at + 1 + turned
+    if end < len(elements) and elements[end].kind != MARK:
+        return False
+    subject = elements[at + 1].names if turned else reader.subject(clause, at)[0]
+    said = [one for one in reader.drafts.found.values() if one.start == clause.span()[0]]
+    if not said or not subject or said[-1].relation.startswith("PREVIOUSLY"):
+        return False
+    polar = polarity(reader.flags(clause, verb), state=True)
+    for one in [one for one in said if (one.subject, one.relation) == (said[-1].subject, said[-1].relation)]:
+        for name in subject:
+            if fit(name, one.subject.options):
+                sure = round(one.confidence * _GAPPED, 3)
+                reader.drafts.add(Draft(name, one.relation, one.object, polar, one.start, one.end, sure))
+    return True
 
 
 @dataclass(slots=True)

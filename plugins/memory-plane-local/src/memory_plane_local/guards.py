@@ -69,11 +69,11 @@ def _guarded(tokens: Sequence[Token], scope: str, named: Collection[int]) -> lis
     """The bits of the guards that begin at each token outside of names; within a neutral one no other begins."""
     guards = _guards(scope)
     flags, free = [0] * len(tokens), 0
-    for at, token in enumerate(tokens):
-        if at < free or token.low not in guards or at in named:
+    for at in [at for at, token in enumerate(tokens) if token.low in guards]:
+        if at < free or at in named:
             continue
         following = tokens[at + 1].low if at + 1 < len(tokens) else ""
-        for rest, bit in guards[token.low]:
+        for rest, bit in guards[tokens[at].low]:
             if rest and rest[0] != following:
                 continue
             if rest == (":",) and at and tokens[at - 1].shape != "mark":  # "Competitor check: …" is no request to check
@@ -120,9 +120,8 @@ def onward_flags(tokens: Sequence[Token], named: Collection[int] = ()) -> list[i
     """The bits that the words before each token lay on everything after them: "hopes that …", "maybe …"."""
     bits = _guarded(tokens, "onwards", named)
     dictating = cues("dictating")
-    for at, token in enumerate(tokens):
-        if token.low in dictating and _dictates(tokens, at, named):
-            bits[at] |= HYPOTHETICAL
+    for at in [at for at, token in enumerate(tokens) if token.low in dictating]:
+        bits[at] |= HYPOTHETICAL if _dictates(tokens, at, named) else 0
     laid = list(accumulate(bits, lambda laid, more: 0 if more & _LIFT else laid | more, initial=0))
     for begin, end in _code(tokens):
         laid[begin:end] = [bits | HYPOTHETICAL for bits in laid[begin:end]]
@@ -148,16 +147,15 @@ def _dictates(tokens: Sequence[Token], at: int, named: Collection[int]) -> bool:
 
 def _code(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
     """Where code says something: between backquotes, or in a string that is passed, assigned or a value in JSON."""
-    at = 0
-    while at < len(tokens):
+    free = 0
+    for at in [at for at, token in enumerate(tokens) if token.low in _STRINGS]:
         quote = tokens[at].low
-        if quote not in _STRINGS or not (quote == "`" or _is_string(tokens, at)):
-            at += 1
+        if at < free or not (quote == "`" or _is_string(tokens, at)):
             continue
         end = next((place for place in range(at + 1, len(tokens)) if tokens[place].low == quote), len(tokens))
         if any(one.end < other.start for one, other in pairwise(tokens[at + 1 : end])):
             yield at, end
-        at = end + 1
+        free = end + 1
 
 
 def _is_string(tokens: Sequence[Token], at: int) -> bool:

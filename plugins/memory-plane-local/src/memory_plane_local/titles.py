@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory_plane_local.clauses import Clause
 from memory_plane_local.drafts import Draft, closed, fit, polarity, settle
-from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, Element
+from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
 from memory_plane_local.ellipsis import contrast
 from memory_plane_local.guards import ENDED, NEGATIVE, PAST_TENSE
 from memory_plane_local.name import Name
@@ -18,6 +18,8 @@ _STRENGTH = 0.94
 _COMPANIES = (("Organization",), ("Team",))
 _MADE = {"maintainer": ("maintain", "SUPPORTS"), "author": ("author", "BUILDS"), "creator": ("create", "BUILDS")}
 """Titles that one has of a thing, by the verbs that say the same."""
+_FOLLOWING = 4
+"""Elements that stand at least before the title in which somebody follows somebody else."""
 _OPENING = 2
 """The last element at which a title opens a sentence: "Once an editor at Wired, …"."""
 
@@ -26,6 +28,9 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
     """Find who holds the title at `at`, and where."""
     person, left = _holder_before(reader, clause, at)
     place, after, factor = _place_after(reader, clause, at)
+    if succession := _succession(reader, clause, at):
+        _succeed(reader, clause, at, *succession, place)
+        return
     verb = _verb_between(clause, left, at)
     if place is None:
         place, factor = _place_before(reader, clause, at)
@@ -104,6 +109,33 @@ def _holder_before(reader: Reader, clause: Clause, at: int) -> tuple[list[Name],
     ):
         return elements[cursor - 1].names, cursor
     return [], at
+
+
+def _succession(reader: Reader, clause: Clause, at: int) -> tuple[int, list[Name], list[Name]] | None:
+    """The verb by which somebody follows somebody else in the title at `at`, and the two: "Ann replaced Bob as CTO"."""
+    elements = clause.elements
+    if at < _FOLLOWING or elements[at - 1].low != "as" or elements[at - 2].kind != NAME:
+        return None
+    link = elements[at - 3].low if elements[at - 3].kind == WORD else ""
+    verb, named = at - 3 - bool(link), elements[at - 2].names
+    if link == "with" and elements[verb].kind == NAME and elements[verb - 1].low == "replace":
+        return verb - 1, named, elements[verb].names
+    if elements[verb].low not in ("replace", "succeed") or link != ("by" if elements[verb].passive else ""):
+        return None
+    other = _subject(reader, clause, verb)
+    return (verb, named, other) if link else (verb, other, named)
+
+
+def _succeed(
+    reader: Reader, clause: Clause, at: int, verb: int, heirs: list[Name], former: list[Name], place: Name | None
+) -> None:
+    """State that some hold the title at `at` since others do so no longer."""
+    role, flags = clause.elements[at], reader.flags(clause, clause.elements[verb]) & ~PAST_TENSE
+    for heir in heirs:
+        state(reader, clause, role, heir, place, flags, 1.0, begins=True)
+    if polarity(flags, state=False) == "positive":
+        for holder in former:
+            state(reader, clause, role, holder, place, ENDED, 1.0, begins=False, ceased=True)
 
 
 def _appointed(clause: Clause, at: int) -> int:
