@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from itertools import product
 
 ALIKE, SHORT, INITIAL, PART, SHORT_ALONE, SLIP = 0.9, 0.8, 0.7, 0.6, 0.5, 0.4
 """How alike names are: but for spelling; short for long with one surname; an initial; one word of it; short alone;
@@ -57,7 +58,7 @@ def contracted(name: str) -> str:
 
 def shorts(name: str) -> tuple[str, ...]:
     """Return the first names that a folded first name is short for or that are short for it."""
-    found = _nicknames().get(name, ())
+    found = _nicknames().get(key(name), set()) - {name}
     return tuple(sorted(found, key=lambda one: (one[0] != name[0], one)))[:_SHORTS]
 
 
@@ -111,12 +112,17 @@ def likeness(name: str, other: str) -> float:
     if mine == theirs[::-1]:  # the family's name first: Wei Zhang, Zhang Wei
         return INITIAL
     if mine[-1] != theirs[-1]:
-        return 0.0
+        return INITIAL if mine[0] == theirs[0] and _is_initial(mine[-1], theirs[-1]) else 0.0
     if mine[0] == theirs[0]:  # a middle name, or its initial
         return SHORT
-    if _SINGLE.fullmatch(mine[0]) or _SINGLE.fullmatch(theirs[0]):
-        return INITIAL if mine[0][0] == theirs[0][0] else 0.0
+    if _is_initial(mine[0], theirs[0]):
+        return INITIAL
     return SHORT if _short(mine[0], theirs[0]) else 0.0
+
+
+def _is_initial(one: str, other: str) -> bool:
+    """Whether one word is but the first letter of the other."""
+    return one[0] == other[0] and bool(_SINGLE.fullmatch(one) or _SINGLE.fullmatch(other))
 
 
 def _expanded(name: str) -> str:
@@ -169,11 +175,20 @@ def _ascii(name: str) -> str:
 
 @cache
 def _nicknames() -> dict[str, set[str]]:
-    """Return by first name those that it is short for or that are short for it, read without the package's own code."""
+    """Return by first name those that it is short for or that are short for it.
+
+    English ones are those of a package, read without its own code; `nicknames.tsv` has those of other languages.
+    """
     found: dict[str, set[str]] = {}
-    table = files("nicknames").joinpath("names.csv").read_text("utf-8")
-    for full, relation, short in csv.reader(table.splitlines()):
-        if relation == "has_nickname":
-            found.setdefault(full, set()).add(short)
-            found.setdefault(short, set()).add(full)
+    table = csv.reader(files("nicknames").joinpath("names.csv").read_text("utf-8").splitlines())
+    english = [(full, short) for full, relation, short in table if relation == "has_nickname"]
+    for full, short in (*english, *_foreign_nicknames()):
+        found.setdefault(full, set()).add(short)
+        found.setdefault(short, set()).add(full)
     return found
+
+
+def _foreign_nicknames() -> Iterator[tuple[str, str]]:
+    lines = files("memory_plane").joinpath("nicknames.tsv").read_text("utf-8").splitlines()
+    for _, full, short in csv.reader((line for line in lines if not line.startswith("#")), delimiter="\t"):
+        yield from product(full.split(), short.split())
