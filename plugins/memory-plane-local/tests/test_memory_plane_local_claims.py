@@ -223,5 +223,49 @@ def test_what_is_not_so_yet_struck_out_or_over_is_not_current(text: str) -> None
     assert said(text) & {"Alice WORKS_AT Acme", "Bob LEADS Falcon", "Falcon USES Rust"} == set()
 
 
+@pytest.mark.parametrize(
+    ("text", "so"),
+    [
+        ("met ingrid from northlight today, she is their cto", "ingrid CTO_OF northlight"),
+        ("we use redis and postgres for checkout", "checkout USES redis"),
+        ("Ingrid works at Hexaline and also works part-time at Volta.", "Ingrid WORKS_AT Volta"),
+        ("Ingrid works full time for Volta.", "Ingrid WORKS_AT Volta"),
+        ("Ingrid works from home for Volta.", "Ingrid WORKS_AT Volta"),
+        ("Lund Ltd is a company that uses Kafka.", "Lund Ltd USES Kafka"),
+        ("Quillnest is a service that depends on Kafka.", "Quillnest DEPENDS_ON Kafka"),
+        ("Petra is an engineer that works at Volta.", "Petra WORKS_AT Volta"),
+        ("Ingrid works with Bruno K. at Northlight.", "Bruno K WORKS_AT Northlight"),
+    ],
+)
+def test_claim_is_read_of_whom_the_sentence_speaks(text: str, so: str) -> None:
+    assert so in said(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Quillnest is not a service that depends on Kafka.", "Quillnest would be a service that depends on Kafka."]
+)
+def test_what_something_is_not_depends_on_nothing(text: str) -> None:
+    assert said(text) == set()
+
+
+def test_purpose_is_no_user() -> None:
+    assert said("we use redis for caching") == {"me USES redis"}
+
+
+@pytest.mark.parametrize(
+    ("text", "presents"),
+    [
+        ("Meet Petra, she runs data at Volta.", True),
+        ("Everyone, meet Petra – our new designer.", True),
+        ("Meet Petra, who runs data at Volta, on Friday.", False),
+        ("Meet Petra to discuss Atlas.", False),
+        ("TODO: meet Petra, she runs data at Volta", False),
+        ("I should meet Petra, she runs data at Volta.", False),
+    ],
+)
+def test_note_presents_somebody_but_plans_no_introduction(text: str, presents: bool) -> None:
+    assert ("me INTRODUCED_TO Petra" in said(text)) is presents
+
+
 def test_event_that_had_happened_still_holds() -> None:
     assert said("Alice had joined Acme in 2020.") == {"Alice WORKS_AT Acme"}

@@ -9,7 +9,7 @@ from memory_plane.spellings import COMPANY
 from memory_plane_local.guards import helpers
 from memory_plane_local.lexicon import common_nouns, is_common, nouns, roles, titles
 from memory_plane_local.name import THING, Name
-from memory_plane_local.sentences import Sentence
+from memory_plane_local.sentences import Sentence, is_last_initial
 from memory_plane_local.tables import cues, words
 from memory_plane_local.verbs import BASE, THIRD, forms
 
@@ -74,7 +74,7 @@ class _Builder:
         """Go through the tokens once; each is part of exactly one element or of none."""
         at = 0
         while at < len(self.tokens):
-            if self.tokens[at].low == "." and at and self.tokens[at - 1].low in COMPANY:
+            if self._abbreviates(at):
                 at += 1
                 continue
             if self.tokens[at].shape == "mark" and at not in self.names:
@@ -84,6 +84,11 @@ class _Builder:
                 at += 1 + (at + 1 < len(self.tokens) and self.tokens[at + 1].low == ".")
                 continue
             at = self._role(at) or self._noun(at) or self._name(at) or self._verb(at) or self._word(at)
+
+    def _abbreviates(self, at: int) -> bool:
+        """Whether a full stop at `at` belongs to the name before it: "Acme Inc. uses", "Bruno K. works"."""
+        stop = at > 0 and self.tokens[at].low == "."
+        return stop and (self.tokens[at - 1].low in COMPANY or is_last_initial(self.tokens, at - 1))
 
     def _add(self, element: Element) -> int:
         element.owner, element.determined = self.owner, self.determined
@@ -378,8 +383,11 @@ class _Builder:
         if self.tokens[at].low != "that" or not self.found or at + 1 >= len(self.tokens):
             return False
         after = self.tokens[at + 1].low
-        opens = after in forms() or after in ("is", "are", "will") or after in _PRONOUNS or at + 1 in self.names
-        return self.found[-1].kind in (NAME, NOUN) and opens
+        verb = after in forms() or after in ("is", "are", "will")
+        head = self.found[-1]
+        if head.kind in (ROLE, PRONOUN):
+            return verb and head.determined  # "a company that uses Kafka"
+        return head.kind in (NAME, NOUN) and (verb or after in _PRONOUNS or at + 1 in self.names)
 
 
 def _is_field(name: str) -> bool:

@@ -211,14 +211,14 @@ class _Text:
         self.drafts.add(Draft(self.writer, "WORKING_ON", project, "positive", 0, 0, _FILED))
 
     def introduce(self, text: str) -> None:
-        """Take "meet Daniel" in a letter as an introduction of whoever it was sent to."""
-        found = introduced(self.letter, text, list(self.names.values()))
-        if found is None or self.letter.reader is None or found[0] is self.letter.writer:
+        """Take "meet Daniel" as an introduction of whoever a letter was sent to, or of the person who notes it."""
+        found, reader = introduced(self.letter, text, list(self.names.values())), self.letter.reader or self.writer
+        if found is None or reader is None or reader.options != _PERSON or found[0] is self.writer:
             return
         name, start = found
         if any(draft.relation == "INTRODUCED_TO" and draft.object is name for draft in self.drafts.found.values()):
             return
-        self.drafts.add(Draft(self.letter.reader, "INTRODUCED_TO", name, "positive", start, name.end, _MET))
+        self.drafts.add(Draft(reader, "INTRODUCED_TO", name, "positive", start, name.end, _MET))
 
     def promise(self, memory: Memory) -> None:
         """Take the first day that a declared commitment names for when it is due, whatever else is understood of it."""

@@ -40,6 +40,9 @@ _INTRODUCED = re.compile(
     re.IGNORECASE,
 )
 _UNSAID = re.compile(r"\b(?:not|never|if|could|would|might|will|should)\b|n['’]t\b|['’]ll\b|\?", re.IGNORECASE)
+_PRESENTED = re.compile(r"\s*[,(–—-]\s*(?:she|he|they|who|our|my)\b", re.IGNORECASE)
+"""What follows on a name in "Meet Petra, she runs data", and not where there is somebody to meet."""
+_DATED = re.compile(r"\d|\b(?:to(?:day|morrow|night)|noon|next|\w+[nsri]day)\b", re.IGNORECASE)
 _END = re.compile(r"[.!?\n]")
 _NEAR = 30
 """How far after "meet" the name may stand: "meet my friend Daniel"."""
@@ -85,14 +88,16 @@ def _is_listed(text: str, foot: re.Match[str]) -> bool:
 
 
 def introduced(letter: Letter, text: str, names: list[Name]) -> tuple[Name, int] | None:
-    """Return whom the reader of a letter is told to meet, and where that is said."""
-    if letter.reader is None:
-        return None
+    """Return whom the reader of a letter is told to meet, and where that is said; in a note, whom it presents."""
     begin = letter.begin - 2  # the head ends in what may stand before "meet"
     for found in islice(_INTRODUCED.finditer(text, begin), _TRIES):
         near = [one for one in names if found.end() <= one.start < found.end() + _NEAR and one.options[:1] == _PERSON]
-        if near and not _UNSAID.search(_sentence(text, letter.begin, found)):
-            return min(near, key=lambda name: name.start), found.start()
+        if not near or _UNSAID.search(said := _sentence(text, letter.begin, found)):
+            continue
+        name = min(near, key=lambda name: name.start)
+        presented = _PRESENTED.match(text, name.end) and found[0][0] != ":" and not _DATED.search(said)
+        if letter.reader is not None or presented:
+            return name, found.start()
     return None
 
 

@@ -207,6 +207,8 @@ class Reader:
             polar = "hypothetical"
         settle(source, ours[0])
         settle(target, theirs[0])
+        if target.options == ("Organization",) and target not in self.discourse.recent:  # "northlight" is no NAME
+            self.discourse.note([target])
         confidence = round(row.strength * factor * clause.doubt * ours[1] * theirs[1], 3)
         times = self.times(clause, verb, polar, state=row.state, leaving=leaving or row.relation in _LEAVING)
         self.drafts.add(Draft(source, closed(row.relation, polar), target, polar, *clause.span(), confidence, times))

@@ -74,9 +74,20 @@ def _abbreviation(tokens: Sequence[Token], at: int) -> bool:
     if tokens[at].low != "." or at == 0 or at + 1 >= len(tokens):
         return False
     before, after = tokens[at - 1], tokens[at + 1]
-    if before.low in words("titles.txt") or before.low in cues("exemplifying") or is_initial(tokens, at - 1):
+    if before.low in words("titles.txt") or before.low in cues("exemplifying"):
+        return True
+    if is_initial(tokens, at - 1) or is_last_initial(tokens, at - 1):
         return True
     return before.low in words("abbreviations.txt") and after.shape in ("low", "num")
+
+
+def is_last_initial(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a letter with a full stop is short for a family's name: "Bruno K. works at Acme"."""
+    if not (0 < at < len(tokens) - 2 and tokens[at + 1].low == "." and _letters(tokens[at].text)):
+        return False
+    given, after = tokens[at - 1], tokens[at + 2]
+    named = given.shape == "cap" and any(given.low in words(f"{kind}.txt") for kind in ("first_names", "given_names"))
+    return named and (after.shape == "low" or after.low in (",", ")", "'s", "’s"))
 
 
 def is_initial(tokens: Sequence[Token], at: int) -> bool:

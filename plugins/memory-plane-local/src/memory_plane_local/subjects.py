@@ -7,6 +7,7 @@ from itertools import pairwise
 from memory_plane_local.clauses import Clause
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.elements import NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
+from memory_plane_local.guards import PAST_TENSE
 from memory_plane_local.name import Name
 from memory_plane_local.relatives import resumes
 from memory_plane_local.tables import cues, words
@@ -40,7 +41,7 @@ def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
     if before.low == "'s" and at > 1 and clause.elements[at - 2].low == "let" and element.low in cues("taking"):
         return discourse.resolve("us")
     if before.low in cues("relative"):
-        return clause.nearest(at - 1), 1.0
+        return _described(clause, at - 1), 1.0
     if before.low in cues("link"):
         return (clause.last, 1.0) if clause.last or at > 2 else _implied(discourse, clause, element)
     if before.low in cues("resume") and not (element.bare and element.form == "base" and element.low.isascii()):
@@ -51,6 +52,16 @@ def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
     if _begins_afresh(clause, at, before):
         return _implied(discourse, clause, element)
     return [], 0.0
+
+
+def _described(clause: Clause, at: int) -> list[Name]:
+    """What the relative pronoun at `at` stands for: Orbit in "Orbit is a service that"; nothing where it is none."""
+    elements = clause.elements
+    link, head = elements[at - 2] if at > 2 else None, elements[at - 1]
+    if link is None or link.kind != VERB or link.low != "be" or head.kind not in (NOUN, PRONOUN, ROLE):
+        return clause.nearest(at)
+    named = elements[at - 3]
+    return [] if named.kind != NAME or link.flags & ~PAST_TENSE else named.names
 
 
 def governing(clause: Clause, at: int) -> Element | None:
