@@ -35,22 +35,23 @@ class Reading(NamedTuple):
 def pieces(tokens: Sequence[Token]) -> list[Piece]:
     """Cut tokens further: Dec31 -> Dec 31, 2026-12-24 -> 2026 - 12 - 24; links say no date."""
     found: list[Piece] = []
-    for token in tokens:
-        if token.shape == "link" or token.low == "\n":
-            found.append(Piece("\n", "\n", token.start, token.end, -1, False))
-            continue
-        if token.text.isalpha():
-            found.append(_piece(token.text, token.low, token.start, found))
-            continue
-        for part in SPLIT.finditer(token.text):
-            found.append(_piece(part.group(), part.group().lower(), token.start + part.start(), found))
+    before = -1
+    for text, low, start, end, shape in tokens:
+        if shape == "link" or low == "\n":
+            found.append(Piece("\n", "\n", start, end, -1, False))
+            before = end
+        elif text.isalpha():
+            found.append(Piece(text, low, start, end, -1, before == start))
+            before = end
+        else:
+            for part in SPLIT.finditer(text):
+                said, begin = part.group(), start + part.start()
+                number = int(said) if said.isdecimal() and len(said) <= 4 else -1
+                found.append(
+                    Piece(said, said.lower().replace("’", "'"), begin, begin + len(said), number, before == begin)
+                )
+                before = found[-1].end
     return found
-
-
-def _piece(text: str, low: str, start: int, before: Sequence[Piece]) -> Piece:
-    number = int(text) if text.isdecimal() and len(text) <= 4 else -1
-    glued = bool(before) and before[-1].end == start
-    return Piece(text, low.replace("’", "'"), start, start + len(text), number, glued)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, time, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from memory_plane_local.calendar_words import SPLIT, Piece, phrases, pieces, spoken
@@ -37,7 +37,8 @@ class Day(NamedTuple):
 
 def find_days(tokens: Sequence[Token], written: datetime) -> Iterator[Day]:
     """Yield every day and period named, in order; `written` is in the writer's zone."""
-    if not any(_tells(token) for token in tokens):
+    telling = _telling()
+    if not any(token.low in telling or (not token.text.isalpha() and _tells(token.text)) for token in tokens):
         return  # most of what is read: cutting it into pieces costs ten times the look
     found = pieces(tokens)
     reader, at = StretchReader(found, written), 0
@@ -79,9 +80,9 @@ def due_date(tokens: Sequence[Token], written: datetime) -> datetime | None:
 
 def _by_the_hour(tokens: Sequence[Token]) -> bool:
     """Whether something is wanted by an hour, which is one of today: "by 5pm", "until noon", "before 17:30"."""
-    for before, hour, after in zip(tokens, tokens[1:], [*tokens[2:], None], strict=False):
-        if before.low not in cues("day_due"):
-            continue
+    due = cues("day_due")
+    for at in [at for at, token in enumerate(tokens[:-1], 1) if token.low in due]:
+        hour, after = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else None
         if hour.low in cues("hour") or (hour.low[0].isdigit() and hour.low.endswith(("am", "pm"))):
             return True
         if hour.low.isdecimal() and after is not None and (after.low in cues("half_day") or after.low == ":"):
@@ -105,16 +106,15 @@ def _plain() -> frozenset[str]:
     return words("function.txt") | words("adverbs.txt") | words("calendar.txt")
 
 
-def _tells(token: Token) -> bool:
-    """Whether a word or number is one without which no expression is about days."""
-    if token.text.isalpha():
-        return token.low in _telling()
-    parts = SPLIT.findall(token.text)
-    return any(part.isdecimal() or part.lower() in _telling() for part in parts)
+@lru_cache(maxsize=1024)
+def _tells(text: str) -> bool:
+    """Whether a part of what is no mere word is a number, or tells of days."""
+    return any(part.isdecimal() or part.lower() in _telling() for part in SPLIT.findall(text))
 
 
 @cache
 def _telling() -> frozenset[str]:
+    """The words without one of which, or a number, no expression is about days."""
     return _followers() - _LIGHT - {"'", "’"}
 
 

@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import mul
 from pathlib import Path
 from typing import NamedTuple
 
@@ -109,26 +110,31 @@ def _sum(trained: Model, features: Sequence[str]) -> tuple[float, ...]:
 
 def _marginals(trained: Model, scores: Sequence[Sequence[float]], opened: bool, closed: bool) -> list[list[float]]:
     """The probability of each label at each word (forward-backward); `opened`, `closed` = no name is before, after."""
-    labels = range(len(trained.labels))
     moves, columns = trained.moves, tuple(zip(*trained.moves, strict=True))
-    local = [[math.exp(score - max(row)) for score in row] for row in scores]
+    local = [[math.exp(score - most) for score in row] for row in scores for most in [max(row)]]
     ahead: list[list[float]] = []
-    moved: Sequence[float] = moves[0] if opened else [1.0 for _ in labels]
+    moved: Sequence[float] = moves[0] if opened else [1.0] * len(moves)
     for row in local:
-        now = [row[label] * moved[label] for label in labels]
+        now = list(map(mul, row, moved))
         whole = sum(now) or 1.0
         ahead.append([value / whole for value in now])
-        moved = [sum(map(float.__mul__, ahead[-1], column)) for column in columns]
+        moved = _moved(ahead[-1], columns)
     found: list[list[float]] = []
-    after: Sequence[float] = columns[0] if closed else [1.0 for _ in labels]
+    after: Sequence[float] = columns[0] if closed else [1.0] * len(moves)
     for row, seen in zip(reversed(local), reversed(ahead), strict=True):
-        now = [seen[label] * after[label] for label in labels]
+        now = list(map(mul, seen, after))
         whole = sum(now) or 1.0
         found.append([value / whole for value in now])
-        back = [row[label] * after[label] for label in labels]
+        back = list(map(mul, row, after))
         scale = max(back) or 1.0
-        after = [sum(map(float.__mul__, back, moves[label])) / scale for label in labels]
+        after = [value / scale for value in _moved(back, moves)]
     return found[::-1]
+
+
+def _moved(row: Sequence[float], matrix: Sequence[Sequence[float]]) -> list[float]:
+    """Multiply a matrix by a row of seven labels, term by term: sums take three times as long."""
+    a, b, c, d, e, f, g = row
+    return [a * p + b * q + c * r + d * s + e * t + f * u + g * v for p, q, r, s, t, u, v in matrix]
 
 
 def _spans(labels: Sequence[str], chances: Sequence[Sequence[float]], offset: int) -> list[Tag]:
