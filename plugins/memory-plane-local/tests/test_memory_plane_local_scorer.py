@@ -15,6 +15,7 @@ from memory_plane_local.scorer import BUCKETS, MARGIN, Scored, model, pairs, riv
 from memory_plane_local.sentences import sentences
 from memory_plane_local.tokens import tokenize
 
+ROOT = Path(__file__).parents[1]
 ARTEFACT = Path(memory_plane_local.__file__).with_name("data") / "relations.model"
 
 
@@ -64,6 +65,7 @@ def test_artefact_is_small_and_says_what_it_is_made_of() -> None:
     about = json.loads(ARTEFACT.read_bytes().partition(b"\n\n")[0])
     assert ARTEFACT.stat().st_size < 2_500_000
     assert [source["licence"] for source in about["sources"]] == ["MIT"]
+    assert f"`{about['rules']}`" in (ROOT / "README.md").read_text("utf-8")
     assert len(model().weights) == BUCKETS * len(model().relations)
 
 

@@ -4,7 +4,9 @@
     PYTHONPATH=PACKAGES python training/train_relations.py FILE src/memory_plane_local/data/relations.model
 
 FILE has lines {"text", "fold", "annotated": [relation], "facts": [{"s_span", "r", "o_span"}]}: passages of
-KnowledgeNet, in which every fact of an annotated relation is marked. The same input gives the same artefact.
+KnowledgeNet, in which every fact of an annotated relation is marked. What is seen of a passage are the names that the
+rules of today find in it, so only the same input by the same rules (and scikit-learn) gives the same weights: the
+artefact names the commit (`rules`) by which it was trained.
 """
 
 # The libraries of training are not installed where types are checked.
@@ -14,10 +16,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 import sys
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -134,6 +138,11 @@ def kinds(trainer: Trainer) -> list[str]:
     return sorted(kind for kind, often in seen.items() if often >= LEAST_PAIRS)
 
 
+def commit() -> str:
+    """Return by which commit names are found here."""
+    return subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+
+
 def main() -> None:
     """Read the two paths, train and write."""
     source, into = Path(sys.argv[1]), Path(sys.argv[2])
@@ -146,6 +155,8 @@ def main() -> None:
         "licence": "MIT",
         "sources": [{"name": "KnowledgeNet, folds 1 to 3", "from": "diffbot/knowledge-net", "licence": "MIT",
                      "sha256": hashlib.sha256(source.read_bytes()).hexdigest()}],
+        "rules": commit(),
+        "scikit-learn": version("scikit-learn"),
         "relations": RELATIONS,
         "slopes": slopes,
         "kinds": kinds(trainer),
