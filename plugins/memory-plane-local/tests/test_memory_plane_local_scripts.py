@@ -95,3 +95,46 @@ def test_the_letters_of_names_say_more_of_a_language_that_its_words_tell() -> No
 )
 def test_japanese_people_have_a_family_and_a_given_name(text: str, claims: str) -> None:
     assert said(text) == set(claims.split("; "))
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The {} service was built by Petra Novak in Rust.", "Petra Novak BUILDS {}"),
+        ("The {} service depends on Kafka.", "{} DEPENDS_ON Kafka"),
+        ("{} depends on Kafka.", "{} DEPENDS_ON Kafka"),
+        ("{}'s database is PostgreSQL.", "{} USES PostgreSQL"),
+        ("{} is maintained by Bruno Keller.", "Bruno Keller SUPPORTS {}"),
+        ("Petra Novak maintains {}.", "Petra Novak SUPPORTS {}"),
+        ("Decided to use Valkey for {}", "{} USES Valkey"),
+        ("{} went live. It depends on Kafka.", "{} DEPENDS_ON Kafka"),
+        ("{} is at 0.9 now. The {} app depends on Kafka.", "{} DEPENDS_ON Kafka"),
+    ],
+)
+@pytest.mark.parametrize("name", ["Quillnest", "Marlin", "Jasper", "Iris", "Percy", "Luna", "Max"])
+def test_a_given_name_that_behaves_as_a_thing_is_one(text: str, claim: str, name: str) -> None:
+    found = read(text.replace("{}", name))
+    assert claim.format(name) in said(text.replace("{}", name))
+    assert (name, "Project") in {(mention.text, mention.type) for mention in found.mentions}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Alice depends on Bob.",
+        "Alice needs PostgreSQL access.",
+        "Bob built Alice a house.",
+        "Alice's editor is Vim.",
+        "Alice went live on Twitch.",
+        "We bought Photoshop for Alice.",
+        "Alice pushed the fix. It depends on Kafka.",
+        "Alice is based in Berlin and maintains Orbit.",
+    ],
+)
+def test_what_people_do_too_makes_no_thing_of_them(text: str) -> None:
+    assert ("Alice", "Person") in {(mention.text, mention.type) for mention in read(text).mentions}
+
+
+def test_it_is_the_unknown_thing_that_the_sentence_before_was_about() -> None:
+    assert said("Quillnest is live in production. It uses Redis.") == {"Quillnest USES Redis"}
+    assert said("Bob praised Quillnest. It uses Redis.") == set()

@@ -57,7 +57,8 @@ class Discourse:
                 if name.options[:1] == (kind,):
                     return [name], factor
         unknown = next((name for name in reversed(self.recent) if not name.options and not name.weak), None)
-        if unknown is not None and pronoun == "they":
+        spoken = pronoun == "it" and unknown is not None and self.subject == (unknown,) and unknown.guess != "Person"
+        if unknown is not None and (pronoun == "they" or spoken):
             return [unknown], factor * 0.85
         if pronoun == "they" and (thing := self.last("Project")):
             return [thing], factor * 0.85

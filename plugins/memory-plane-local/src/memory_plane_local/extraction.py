@@ -249,7 +249,8 @@ class _Text:
         if known is None:
             self.names[key] = name
             return name
-        if not known.options or (known.soft and name.options):
+        thing = name.options == ("Project",) and known.options == ("Person",) and not known.used
+        if not known.options or (known.soft and name.options) or thing:
             known.options, known.soft = name.options, name.soft
         known.weak = known.weak and name.weak
         known.guess = name.guess if known.guess == "Concept" else known.guess

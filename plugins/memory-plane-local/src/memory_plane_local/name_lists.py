@@ -9,6 +9,7 @@ from memory_plane_local.lexicon import common_nouns, contexts, is_common, known_
 from memory_plane_local.name import Name, legal_end, name_at, opening, version_end
 from memory_plane_local.sentences import Sentence, is_initial
 from memory_plane_local.tables import cues, words
+from memory_plane_local.things import behaves_as_thing
 from memory_plane_local.tokens import Token
 from memory_plane_local.verbs import PAST, THIRD, forms
 
@@ -46,6 +47,8 @@ def _known(sentence: Sentence, at: int, gazetteer: Mapping[str, str]) -> Name | 
         if kind is None or (end == at + 1 and (len(text) < 3 or is_common(text))):
             continue
         if tokens[at].shape != "low" and _grows(sentence, end):
+            return None
+        if kind == "Person" and end == at + 1 and behaves_as_thing(tokens, at, end):
             return None
         return name_at(sentence, at, _whole(tokens, end, kind), () if kind == "Concept" else (kind,), 0.9)
     return None

@@ -7,6 +7,7 @@ from unicodedata import combining, normalize
 
 from memory_plane_local.lexicon import common_nouns, contexts, is_common, nouns
 from memory_plane_local.tables import cues, words
+from memory_plane_local.things import behaves_as_thing
 from memory_plane_local.tokens import Token, uncased
 
 Guess = tuple[tuple[str, ...], float]
@@ -20,6 +21,8 @@ def type_options(tokens: Sequence[Token], begin: int, end: int, lows: list[str])
     if begin > 1 and tokens[begin - 1].low == "at" and tokens[begin - 2].low in cues("works"):
         return ("Organization",), 0.85
     inner = _by_its_words(lows)
+    if inner[0] in ((), ("Person",)) and behaves_as_thing(tokens, begin, end):
+        return ("Project",), 0.85
     guess = inner if inner[0] else _by_its_neighbours(tokens, begin, end, lows[-1])
     if guess[0] or len(lows) > 1:
         return guess
