@@ -149,6 +149,12 @@ def test_search_by_meaning_finds_what_is_named_with_the_words(told: Plane, run: 
     assert run("search", "xyzzy").stderr == "nothing is called so\n"
 
 
+def test_search_by_meaning_finds_what_is_of_a_type(told: Plane) -> None:
+    assert {"Rust", "Go"} <= set(names(told.search("programming language", meaning=True)))
+    assert set(names(told.search("Languages", meaning=True, limit=2))) == {"Rust", "Go"}
+    assert told.search("programming language") == []
+
+
 def test_communities_are_who_hangs_together(told: Plane, over_http: Ask, run: Callable[..., Result]) -> None:
     found = told.communities()
     assert [{"Alice", "TechCorp", "Go"} <= set(names(one.nodes)) for one in found] == [True, False]

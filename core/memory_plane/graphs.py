@@ -70,7 +70,10 @@ class GraphReads(ABC):
         return self._read_graph("path", _given(locals()))  # type: ignore[no-any-return]
 
     def search(self, text: str, *, kind: str | None = None, meaning: bool = False, limit: int = HITS) -> list[Node]:
-        """Return nodes by their names, best first; `kind` = their type; `meaning` = also by what is said of them."""
+        """Return nodes by their names, best first; `kind` = their type; `meaning` = also by what is said of them.
+
+        By meaning a text that names a type ("programming languages") finds the nodes of it.
+        """
         return self._read_graph("search", _given(locals()))  # type: ignore[no-any-return]
 
     def communities(
@@ -168,9 +171,13 @@ def search(
 ) -> list[Node]:
     """See `GraphReads.search`; `ids` are those of the memories that answer the text best."""
     from memory_plane.recall import entities
+    from memory_plane.vocabulary.meanings import kinds
 
     keys = [*entities.called(connection, text), *entities.named_by(connection, ids, text)]
-    keys += entities.named_by(connection, ids) if meaning else []
+    if meaning:
+        of_kind = entities.of_kinds(connection, kinds().get(tuple(text.casefold().split()), ()))
+        said = entities.named_by(connection, ids)
+        keys += [*(key for key in said if key in of_kind), *of_kind, *said]  # "programming language" is Rust
     return entities.shown(connection, keys, kind, limit)
 
 

@@ -52,6 +52,12 @@ _has = Prepared(
         _aliases.c.part == bindparam("part"),
     )
 )
+_of_kind = Prepared(
+    select(_nodes.c.key)
+    .where(_nodes.c.type == bindparam("type"))
+    .order_by(_nodes.c.founded_at.desc(), _nodes.c.key.desc())
+    .limit(MOST)
+)
 _kinds = select(_nodes.c.key).where(
     _nodes.c.key.in_(bindparam("keys", expanding=True)), func.lower(_nodes.c.type) == bindparam("kind")
 )
@@ -86,6 +92,12 @@ def named_by(connection: Connection, ids: Sequence[str], words: str = "") -> lis
     asked = set(folded(words).split())
     nodes = graph.nodes(connection, keys)
     return [key for key in keys if asked & _words(nodes[key])]
+
+
+def of_kinds(connection: Connection, kinds: Iterable[str]) -> list[int]:
+    """Return the nodes of these types, the last found of each first."""
+    given = ({"type": kind} for kind in sorted(kinds))
+    return [row.key for one in given for row in _of_kind.all(connection, **one)]
 
 
 def shown(connection: Connection, keys: Iterable[int], kind: str | None, limit: int) -> list[Node]:
