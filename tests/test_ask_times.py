@@ -37,6 +37,13 @@ def read(words: str, clock: Clock) -> tuple[str, str, str] | None:
         ("in the next 3 days", ("during", "2026-11-30", "2026-12-04")),
         ("in march", ("during", "2026-03-01", "2026-04-01")),
         ("in december", ("during", "2025-12-01", "2026-01-01")),
+        ("between november 25 and november 26", ("during", "2026-11-25", "2026-11-27")),
+        ("between the 3rd and the 5th of march", ("during", "2026-03-03", "2026-03-06")),
+        ("from november 25 to 27", ("during", "2026-11-25", "2026-11-28")),
+        ("between monday and wednesday", ("during", "2026-11-23", "2026-11-26")),
+        ("between november 25 and december 3", ("during", "2026-11-25", "2026-12-04")),
+        ("between november 26 and november 25", ("during", "2026-11-25", "2026-11-27")),
+        ("between may and june", ("during", "2026-05-01", "2026-07-01")),
         ("on march 3", ("during", "2026-03-03", "2026-03-04")),
         ("on the 3rd of march 2025", ("during", "2025-03-03", "2025-03-04")),
         ("in 2024", ("during", "2024-01-01", "2025-01-01")),
@@ -50,7 +57,11 @@ def test_days_are_read(words: str, expected: tuple[str, str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["on february 31", "in acme", "since", "", "friday", "march", "2024", "in 99999 days"]
+    "words",
+    [
+        *("on february 31", "in acme", "since", "", "friday", "march", "2024", "in 99999 days"),
+        *("between february 3 and 31", "between alice and bob", "between monday", "from 3 to 5"),
+    ],
 )
 def test_what_is_no_time_is_none(words: str) -> None:
     assert read(words, Clock(NOW, UTC)) is None

@@ -30,6 +30,7 @@ _OPENERS: dict[tuple[str, ...], str] = {
     ("for",): "during",
     ("back", "in"): "during",
 }
+_STRETCHES = {"between": ("and",), "from": ("to", "till", "until", "through")}
 _BY_WORD = {
     words[0]: [(opener, kind) for opener, kind in _OPENERS.items() if opener[0] == words[0]] for words in _OPENERS
 }
@@ -63,10 +64,33 @@ class Clock:
             if tuple(lows[at : at + len(opener)]) == opener:
                 found = self._days(lows, _past_article(lows, at + len(opener)))
                 return None if found is None else (self._period(kind, found[0], found[1]), found[2])
+        if found := self._stretch(lows, at):
+            return self._period("during", found[0], found[1]), found[2]
         if at < len(lows) and (lows[at] in _ALONE or "ago" in lows[at + 1 : at + 3]):
             found = self._days(lows, at)
             return None if found is None else (self._period("during", found[0], found[1]), found[2])
         return None
+
+    def _stretch(self, lows: Sequence[str], at: int) -> tuple[date, date, int] | None:
+        """Return the days of "between November 25 and 27", "between 3 and 5 March", "from Monday to Wednesday"."""
+        links = _STRETCHES.get(lows[at], ()) if at < len(lows) else ()
+        begin = _past_article(lows, at + 1)
+        one = self._days(lows, begin)
+        place = one[2] if one else begin + 1
+        if place + 1 >= len(lows) or lows[place] not in links:
+            return None
+        place = _past_article(lows, place + 1)
+        other = self._days(lows, place) if place < len(lows) else None
+        try:
+            if one is None and other is not None and any(map(_month, lows[place : place + 3])):
+                one = (other[0].replace(day=_ordinal(lows[begin])),) * 2 + (place,)
+            elif other is None and one is not None and place < len(lows):
+                other = (one[0].replace(day=_ordinal(lows[place])),) * 2 + (place + 1,)
+        except ValueError:  # no day of that month
+            return None
+        if one is None or other is None:
+            return None
+        return *_in_turn(one[0], other[1], weekdays=lows[begin] in _WEEKDAYS), other[2]
 
     def _period(self, kind: str, first: date, last: date) -> Period:
         begin, end = self._midnight(first), self._midnight(last + timedelta(days=1))
@@ -183,6 +207,16 @@ def _named_span(which: str, unit: str, today: date) -> tuple[date, date]:
         return monday, monday + timedelta(days=6)
     days = timedelta(days=_UNITS[unit])
     return (today - days, today) if ahead <= 0 else (today, today + days)
+
+
+def _in_turn(first: date, last: date, *, weekdays: bool) -> tuple[date, date]:
+    """Return two days, each of which was taken for the last of its name, as a stretch: Monday to Wednesday."""
+    if last >= first:
+        return first, last
+    if weekdays:
+        return first - timedelta(weeks=1), last
+    year = timedelta(days=_UNITS["year"])
+    return (last, first) if 2 * (first - last) < year else (first, last + year)
 
 
 def _in_month(year: int, month: int, day: int) -> tuple[date, date]:
