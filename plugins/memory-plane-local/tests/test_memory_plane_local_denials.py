@@ -221,3 +221,38 @@ def test_what_code_says_is_no_claim(text: str) -> None:
 )
 def test_who_gives_up_a_title_has_not_left_the_company(text: str, over: dict[str, str]) -> None:
     assert told(text) == over
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "The CTO of Acme is not Alice but Bob.",
+            {"Alice CTO_OF Acme": "negative", "Bob CTO_OF Acme": "positive"},
+        ),
+        (
+            "Alice isn't an engineer at Acme but at Globex.",
+            {
+                "Alice WORKS_AT Acme": "negative",
+                "Alice WORKS_AT Globex": "positive",
+                "Alice HAS_ROLE engineer": "positive",
+            },
+        ),
+        ("Acme does not have a CTO called Alice.", {"Alice CTO_OF Acme": "negative"}),
+        ("It wasn't Alice who hired Bob.", {}),
+        ("It was Alice who hired Bob.", {"Alice HIRED Bob": "positive"}),
+        ("It wasn't Alice but Carol who hired Bob.", {"Carol HIRED Bob": "positive"}),
+        ("I forgot to introduce Rob to Daniel.", {"Rob INTRODUCED_TO Daniel": "hypothetical"}),
+        (
+            "Either Alice or Bob leads Falcon.",
+            dict.fromkeys(("Alice LEADS Falcon", "Bob LEADS Falcon"), "hypothetical"),
+        ),
+        ("Either way, Bob leads Falcon.", {"Bob LEADS Falcon": "positive"}),
+        ("Let Alice lead Falcon.", {"Alice LEADS Falcon": "hypothetical"}),
+        ("We had Bob lead Falcon.", {"Bob LEADS Falcon": "positive"}),
+        ("It's questionable that Omar works at Acme.", {"Omar WORKS_AT Acme": "hypothetical"}),
+        ("INFO 2026-01-02 Lena joined Acme", {}),
+    ],
+)
+def test_what_is_said_of_whom_and_how_surely(text: str, expected: dict[str, str]) -> None:
+    assert told(text) == expected

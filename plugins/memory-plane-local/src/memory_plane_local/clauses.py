@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memory_plane_local.elements import MARK, NAME, NOUN, VERB, Element
+from memory_plane_local.guards import NEGATIVE
 from memory_plane_local.name import Name
 from memory_plane_local.sentences import Sentence
 from memory_plane_local.spans import Span, spans
@@ -96,7 +97,9 @@ class Clause:
             element = self.elements[place]
             if place < first:
                 return []
-            if element.kind in (NAME, NOUN) and place and self.elements[place - 1].low == "not":
+            before = self.elements[place - 1] if place else None
+            denied = before is not None and (before.low == "not" or (before.low == "be" and before.flags & NEGATIVE))
+            if element.kind in (NAME, NOUN) and denied:
                 first = place - 4
             elif element.kind in (NAME, NOUN):
                 return element.names

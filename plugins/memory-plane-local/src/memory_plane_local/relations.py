@@ -289,6 +289,8 @@ def _not_yet(clause: Clause, verb: Element) -> bool:
     if at < 2 or verb.flags & PAST_TENSE or clause.elements[at - 1].kind not in (NAME, NOUN, PRONOUN):
         return False
     word = clause.elements[at - 2]
+    if word.kind == VERB and word.low in cues("causing") and verb.bare and verb.form == "base":  # "let Ann lead Orbit"
+        return word.low == "let" or not word.flags & PAST_TENSE
     if word.low in cues("whenever"):  # "When Alice joins Acme, Bob will lead Orbit"
         return any(element.flags & FUTURE for element in clause.elements)
     return word.low in cues("not_yet") or (word.definite and word.low in cues("occasion"))

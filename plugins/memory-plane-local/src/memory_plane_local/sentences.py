@@ -66,7 +66,7 @@ def logged(tokens: Sequence[Token]) -> bool:
         return False
     level = next((at for at, token in enumerate(tokens[:_HEAD]) if token.text in cues("log_level")), -1)
     stamped = all(token.shape in ("mark", "num") or token.text[0].isdigit() for token in tokens[: max(level, 0)])
-    return level >= 0 and stamped and level + 1 < len(tokens) and (level > 0 or tokens[1].shape == "low")
+    return level >= 0 and stamped and level + 1 < len(tokens) and (level > 0 or tokens[1].shape in ("low", "num"))
 
 
 def _abbreviation(tokens: Sequence[Token], at: int) -> bool:

@@ -20,6 +20,8 @@ _MADE = {"maintainer": ("maintain", "SUPPORTS"), "author": ("author", "BUILDS"),
 """Titles that one has of a thing, by the verbs that say the same."""
 _FOLLOWING = 4
 """Elements that stand at least before the title in which somebody follows somebody else."""
+_Held = tuple[Name, Name | None, int]
+"""Who holds a title, where, and what flags hold of that."""
 _OPENING = 2
 """The last element at which a title opens a sentence: "Once an editor at Wired, …"."""
 
@@ -34,9 +36,10 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
     verb = _verb_between(clause, left, at)
     if place is None:
         place, factor = _place_before(reader, clause, at)
+    right = 0
     if not person:
         person, right = _holder_after(clause, after, at)
-        verb = verb or _verb_between(clause, after, right)
+        verb = verb or _verb_between(clause, after, right) or _having(clause, at)
     if not person:
         return
     if (under := _whose(reader, clause.elements[at], place)) is not None:
@@ -58,13 +61,20 @@ def read_role(reader: Reader, clause: Clause, at: int) -> None:
     begins = verb is not None and (verb.low == "become" or _appointed(clause, at) > 0)
     flags &= ~PAST_TENSE if begins else flags
     flags &= ~NEGATIVE if any(one.low == "but" for one in clause.elements[left:at]) else flags
-    places, (other, turned) = [(place, flags)], contrast(clause, after, flags)
-    if place is not None and other and clause.elements[other].low in cues("title_at"):
-        found = reader.objects(clause, other + 1)[0]
-        places += [(name, turned) for name in found[:1] if fit(name, _PLACES)]
-    for holder in person:
-        for where, bits in places:
-            state(reader, clause, clause.elements[at], holder, where, bits, factor, begins=begins, ceased=ceased)
+    for holder, where, bits in _sides(reader, clause, after, right, [(one, place, flags) for one in person]):
+        state(reader, clause, clause.elements[at], holder, where, bits, factor, begins=begins, ceased=ceased)
+
+
+def _sides(reader: Reader, clause: Clause, after: int, right: int, held: list[_Held]) -> list[_Held]:
+    """Return both sides of "not the CTO of Acme but of Globex" and of "the CTO of Acme is not Alice but Bob"."""
+    elements, (_, place, flags) = clause.elements, held[0]
+    begin, turned = contrast(clause, after, flags)
+    if place is not None and begin and elements[begin].low in cues("title_at"):
+        found = [name for name in reader.objects(clause, begin + 1)[0][:1] if fit(name, _PLACES)]
+        return [*((holder, name, turned) for holder, _, _ in held for name in found), *held]
+    begin, turned = contrast(clause, right + 1, flags) if right else (0, flags)
+    others = elements[begin].names if begin and elements[begin].kind == NAME else []
+    return [*((name, place, turned) for name in others), *held]
 
 
 def _holder_before(reader: Reader, clause: Clause, at: int) -> tuple[list[Name], int]:
@@ -109,6 +119,12 @@ def _holder_before(reader: Reader, clause: Clause, at: int) -> tuple[list[Name],
     ):
         return elements[cursor - 1].names, cursor
     return [], at
+
+
+def _having(clause: Clause, at: int) -> Element | None:
+    """The verb by which a place has the title at `at`: "Acme does not have a CTO called Alice"."""
+    before = clause.elements[at - 1] if at else None
+    return before if before is not None and before.kind == VERB and before.low == "have" else None
 
 
 def _succession(reader: Reader, clause: Clause, at: int) -> tuple[int, list[Name], list[Name]] | None:
@@ -282,6 +298,7 @@ def state(
     Where the title has `ceased` ("is no longer the CTO"), it alone is over, and not the work at its place.
     """
     polar = polarity(flags, state=True)
+    ceased = ceased and polar == "past"
     times = reader.times(clause, role, polar, state=not begins, leaving=False)
     tokens = clause.sentence.tokens
     start, end = tokens[0].start, tokens[-1].end
