@@ -195,3 +195,41 @@ def test_line_that_is_called_a_decision_or_a_recommendation_is_one(
     found = plane.ask(question)
     assert found.known == bool(expected)
     assert expected in found.text
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("Inkwell opens every day at 9:30 and closes at 18:00.", "When does Inkwell open?", "every day at 9:30"),
+        ("Inkwell opens every day at 9:30 and closes at 18:00.", "What time does Inkwell close?", "18:00"),
+        ("The group meets on Wednesdays at the town library.", "When does the group meet?", "Wednesdays"),
+        ("The group meets on Wednesdays at the town library.", "Where does the group meet?", "the town library"),
+        ("The Christmas market is on 12 December at the harbour.", "Where is the Christmas market?", "the harbour"),
+        ("Wiebke rents the shelf since March 2026.", "Since when does Wiebke rent the shelf?", "2026-03-01"),
+        ("Wiebke rents the shelf in March 2026.", "Since when does Wiebke rent the shelf?", UNKNOWN),
+        ("The hut costs 480 euros for three nights.", "How much is the hut?", "480 euros"),
+        ("Ferre does the glazing; Odalys does the accounts.", "Who does the glazing?", "Ferre"),
+        ("Ferre does the glazing; Odalys does the accounts.", "What does Odalys do?", "the accounts"),
+        ("Ferre does not like the glazing.", "Who does the glazing?", UNKNOWN),
+        ("Ferre has lost the key. Yann has the spare key.", "Who has the key?", "Yann"),
+        ("Mira has three cats.", "How many cats does Mira have?", "three cats"),
+        ("Ilmari lent Pilar his crampons.", "To whom did Ilmari lend his crampons?", "Pilar"),
+        ("Ann, Bob, and Cy paint the hall.", "Who paints the hall?", "Ann, Bob, and Cy"),
+        ("Hanne, Ilmari and Pilar are coming to the Harz.", "Who is coming to the Harz?", "Hanne, Ilmari and Pilar"),
+        ("Ann likes Bob, Cy and Dan left early.", "Who left early?", "Cy and Dan"),
+        ("Pilar booked the hut, Hanne the train.", "Who booked the train?", UNKNOWN),
+        ("Pilar booked the hut and Hanne the train.", "Who booked the train?", UNKNOWN),
+        ("Pilar booked the hut, Hanne the train.", "Who booked the hut?", "Pilar"),
+        ("Sunita leads the lab. Her team is Kwabena and Lotte.", "Who is on Sunita's team?", "Kwabena and Lotte"),
+        ("Hanne's sister Maren may join us.", "Who is Maren?", "Maren (Person): FAMILY_OF Hanne"),
+        ("Jiří is writing the guide.", "What is Jiri working on?", "the guide (“Jiri” read as Jiří)"),
+        ("Tom Scott is working on Heron.", "Tell me what Tom is working on", "Heron"),
+    ],
+)
+def test_usual_wordings_are_read_off_usual_sentences(
+    make_plane: MakePlane, text: str, question: str, expected: str
+) -> None:
+    plane = make_plane("local")
+    plane.post(text, agent="notes", origin="user", created_at=NOW)
+    with plane.database.reading() as connection:
+        assert ask(connection, question, NOW, UTC).text == expected

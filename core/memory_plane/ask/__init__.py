@@ -53,7 +53,7 @@ def ask(
     if found[0].low == "why" and (reason := _by_words(connection, found, clock, as_of, frozenset())) is not None:
         return reason
     answering = cache(partial(_answering, connection, clock, as_of=as_of, least=least))
-    exact, nothing, asking = naming.exact(found), None, frozenset[str]()
+    exact, names, nothing, asking = naming.exact(found), Names(), None, frozenset[str]()
     for more in (dict, partial(naming.near, found), partial(naming.unknown, found)):
         names = _merged(exact, more())
         readings = list(dict.fromkeys(islice(_readings(connection, found, names, clock), _READINGS)))
@@ -66,12 +66,8 @@ def ask(
         if readings:
             break
     fact = _by_key(connection, found, clock, as_of)
-    return (
-        fact
-        or _by_words(connection, found, clock, as_of, asking)
-        or nothing
-        or wording.unknown(understood=bool(readings))
-    )
+    told = fact or _by_words(connection, naming.meant(found, names), clock, as_of, asking)
+    return (_saying_how(told, names) if told else None) or nothing or wording.unknown(understood=bool(readings))
 
 
 def _answering(

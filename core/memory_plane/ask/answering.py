@@ -260,12 +260,16 @@ class Answering:
         return answer("; ".join(texts), findings) if texts else None
 
     def _around(self, key: int, node: Node, form: About, limit: int) -> list[Edge]:
-        """Return what is linked to a node; who uses or knows a thing does not say what it is."""
+        """Return what is linked to a node; whoever uses or knows a thing does not say what it is, its family does."""
         near = graph.around(self.connection, [key], self.at, limit, known=self.known, least=self.least)
         ranked = sorted(
             near.edges, key=lambda one: (-one.probability, EPOCH - one.known_since, one.relation, one.target.id)
         )
-        return [one for one in ranked if form.all or one.source.id == node.id or one.source.type != "Person"]
+        return [
+            one
+            for one in ranked
+            if form.all or one.source.id == node.id or one.source.type != "Person" or one.relation == "FAMILY_OF"
+        ]
 
     def _nodes(self, keys: Sequence[int]) -> Iterable[tuple[int, Node]]:
         nodes = graph.nodes(self.connection, keys)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from memory_plane.ask import sentences as text
 from memory_plane.ask.clauses import PLACES, Told, capital, clause_end, day_in, subject_of, supposed, thing
 from memory_plane.ask.sentences import Sentence
+from memory_plane.ask.times import Clock
 from memory_plane.ask.verbs import ARTICLES, BE
 from memory_plane.types import Thought
 
@@ -33,6 +34,8 @@ def place(named: Sequence[str], sentence: Sentence, previous: Sentence | None, t
         if end is None or not sentence.is_sure(at, end + 2) or supposed(sentence, at):
             continue
         end += sentence.low(end) in ("is", "are", "'s")
+        dated = Clock(thought.created_at).period(sentence.lows, end)
+        end = dated[1] if dated is not None else end
         found = sentence.after(end + 1) if sentence.low(end) in PLACES and end not in sentence.breaks else None
         said = None if found is None else thing(sentence, found, thought)
         if said is not None and not sentence.words[found[0] if found else 0].low[:1].isdecimal():

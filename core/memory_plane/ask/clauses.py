@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memory_plane.ask import sentences as text
+from memory_plane.ask.pronouns import PERSONS, may_be, meant
 from memory_plane.ask.sentences import PREPOSITIONS, PRONOUNS, WRITERS, Sentence
 from memory_plane.ask.shapes import Shape
-from memory_plane.ask.times import Clock
+from memory_plane.ask.times import Clock, is_of_days
 from memory_plane.ask.verbs import ARTICLES, BE
 from memory_plane.ask.words import words
 from memory_plane.types import Thought
-from memory_plane.vocabulary.meanings import genders
 
 YES, NO = "Yes", "No"
 _NEAR = 6
 """How far from another the words after a verb may stand."""
 _ONE = frozenset({"i", "me", "my", "mine", "myself"})
-_PERSONS = {"he": "he", "him": "he", "she": "she", "her": "she"}
+_DAY = "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+_DAYS = rf"(?:{_DAY}s(?:(?:,|,? and) {_DAY}s)*|(?:every|each) (?:{_DAY}|day|week|month|year|morning|evening))"
+_HOUR = r"(?:\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m|noon|midnight)"
+_USUALLY = re.compile(rf"\b(?P<when>{_DAYS}(?: at {_HOUR})?|(?<=\bat ){_HOUR}(?: on {_DAYS})?)\b", re.IGNORECASE)
 PLACES = ("in", "at", "to", "on", "near", "from", "into")
 
 
@@ -91,8 +95,8 @@ def _clause(shape: Shape, sentence: Sentence, verb: int, previous: Sentence | No
 
 def _is_writer(sentence: Sentence, subject: tuple[int, int], shape: Shape, thought: Thought) -> bool:
     """Whether a subject is the "I" of the agent that is asked about, or the "we" of that project."""
-    meant = {"i": thought.agent if thought.origin == "agent" else "", "we": thought.project or ""}
-    name = meant.get(" ".join(sentence.lows[slice(*subject)]), "")
+    named = {"i": thought.agent if thought.origin == "agent" else "", "we": thought.project or ""}
+    name = named.get(" ".join(sentence.lows[slice(*subject)]), "")
     return bool(name) and shape.subject == tuple(word.low for word in words(name))
 
 
@@ -122,8 +126,8 @@ def _own_subject(sentence: Sentence, begin: int) -> tuple[int, int] | None:
         return sentence.before(begin - 1, across=True)
     if found is not None or begin == 0 or sentence.low(begin - 1) not in ("and", "but", "or"):
         return found
-    meant = _meant(sentence, begin - 1, None)
-    return None if meant is None else meant[1]
+    first = meant(sentence, begin - 1, None)
+    return None if first is None else first[1]
 
 
 def _required(shape: Shape) -> tuple[str, ...]:
@@ -146,7 +150,7 @@ def _rest_end(sentence: Sentence, at: int, rest: Sequence[str], previous: Senten
     left = list(rest)
     while left:
         if (low := sentence.low(at)) in ("it", "him", "her", "them") and left[0] not in PREPOSITIONS:
-            if low in _PERSONS and not _may_be(left, low):
+            if low in PERSONS and not may_be(left, low):
                 return None
             named = {
                 base for one in (*(previous.lows if previous else ()), *sentence.lows[:at]) for base in text.bases(one)
@@ -158,6 +162,8 @@ def _rest_end(sentence: Sentence, at: int, rest: Sequence[str], previous: Senten
             continue
         low = left.pop(0)
         for place in range(at, min(at + _NEAR, len(sentence.words))):
+            if sentence.is_gapped(at, place):
+                return None
             if place > at and sentence.low(place - 1) in ("because", "if", "while", "but"):
                 return None
             if text.bases(sentence.low(place)) & text.bases(low):
@@ -203,21 +209,25 @@ def _gap(
                 at: int | None = end  # "what did Saskia take over"
             elif last in PREPOSITIONS:
                 at = _after_word(sentence, end, last)
+                if at is None and last in ("to", "for"):
+                    return _receiver(sentence, verb, shape.rest[:-1])
             else:  # "what did Rosalind give Theo", "what did Rosalind give to Theo"
                 at = end if shape.rest and sentence.holds(verb + 1, shape.rest) == end else verb + 1
             return None if at is None or at in sentence.breaks else _object(sentence, at, thought)
         case "number":
             found = sentence.after(verb + 1)
-            return sentence.said(*found) if found is not None and sentence.low(found[0])[:1].isdecimal() else None
+            return sentence.said(*found) if found is not None and text.is_number(sentence.low(found[0])) else None
         case "place":
-            dated = Clock(thought.created_at)
             for at in range(end, min(end + _NEAR, len(sentence.words))):
-                if dated.period(sentence.lows, at) is not None:
-                    continue
-                if sentence.low(at) in PLACES and (found := sentence.after(at + 1)) is not None:
-                    return thing(sentence, found, thought)
+                first = at + 1 + (sentence.low(at + 1) in ARTICLES)
+                if sentence.low(at) in PLACES and sentence.low(first) and not is_of_days(sentence.low(first)):
+                    found = sentence.after(at + 1)
+                    return None if found is None else thing(sentence, found, thought)
         case "time":
-            return day_in(sentence, thought, ahead=not shape.past)
+            day = day_in(sentence, thought, ahead=not shape.past)
+            return day if day or shape.past else _usually(sentence, verb)
+        case "since":
+            return day_in(sentence, thought, ahead=False, kind="since")
     return None
 
 
@@ -225,6 +235,18 @@ def _after_word(sentence: Sentence, begin: int, low: str) -> int | None:
     return next(
         (at + 1 for at in range(begin, min(begin + _NEAR, len(sentence.words))) if sentence.low(at) == low), None
     )
+
+
+def _receiver(sentence: Sentence, verb: int, rest: Sequence[str]) -> str | None:
+    """Return to whom something is given: "lent Pilar the crampons"."""
+    names = (name for name in sentence.names if name.begin == verb + 1 and sentence.holds(name.end, rest) is not None)
+    return next((sentence.said(*name[:2]) for name in names), None)
+
+
+def _usually(sentence: Sentence, verb: int) -> str | None:
+    """Return on which days of the week, or at what time of the day, something happens that a verb tells."""
+    found = _USUALLY.search(sentence.text, sentence.words[verb].end)
+    return None if found is None else found["when"]
 
 
 def _object(sentence: Sentence, at: int, thought: Thought) -> str | None:
@@ -250,7 +272,7 @@ def subject_of(sentence: Sentence, found: tuple[int, int], previous: Sentence | 
     if sentence.low(found[0]) not in PRONOUNS or found[1] - found[0] > 1:
         said = thing(sentence, found, thought)
         return said if said is None or said == "you" else sentence.name_in(*found)
-    named = _meant(sentence, found[0], previous)
+    named = meant(sentence, found[0], previous)
     if named is None:
         return None
     one, (begin, end) = named
@@ -260,94 +282,10 @@ def subject_of(sentence: Sentence, found: tuple[int, int], previous: Sentence | 
     return one.name_in(begin, end)
 
 
-def _meant(sentence: Sentence, pronoun: int, previous: Sentence | None) -> tuple[Sentence, tuple[int, int]] | None:
-    """Return the subject of the clause before a pronoun, or of the sentence before it.
-
-    Of several who may be "he" or "she" it is nobody.
-    """
-    low = sentence.low(pronoun)
-    if low in ("who", "which", "that"):
-        found = sentence.before(pronoun)
-        return None if found is None else (sentence, found)
-    for one, last in ((sentence, pronoun), (previous, None)):
-        if one is None:
-            continue
-        subject = _first_subject(one, last)
-        if low in _PERSONS:
-            people = list(_people(one, last, subject))
-            left = [found for found in people if _may_be(one.lows[slice(*found)], low)]
-            if len(left) == 1 and (len(people) == 1 or _is_person(one, left[0])):
-                return (one, left[0]) if one.low(left[0][0]) not in PRONOUNS else None
-            if left:
-                return None
-        elif subject is not None and one.low(subject[0]) not in PRONOUNS:
-            return one, subject
-    return None if low in _PERSONS else _named_before(sentence, pronoun, previous)
-
-
-def _first_subject(sentence: Sentence, last: int | None) -> tuple[int, int] | None:
-    """Return the subject of the first verb of a sentence, up to a word; None where it is whoever writes."""
-    for at in range(1, len(sentence.words) if last is None else last):
-        if text.is_verb(sentence, at):
-            found = sentence.before(text.group_before(sentence, at)[0])
-            return None if found is None or sentence.low(found[0]) in WRITERS else found
-    return None
-
-
-def _people(sentence: Sentence, last: int | None, subject: tuple[int, int] | None) -> Iterator[tuple[int, int]]:
-    """Yield who is named in a sentence up to a word, and its subject; the one person in that is the subject."""
-    end = len(sentence.words) if last is None else last
-    names = {sentence.lows[name.begin]: name for name in sentence.names if name.type == "Person" and name.end <= end}
-    if subject is None:
-        yield from (name[:2] for name in names.values())
-        return
-    inside = [name for name in names.values() if subject[0] <= name.begin and name.end <= subject[1]]
-    kind = next((name.type for name in sentence.names if name.begin <= subject[1] - 1 < name.end), "Person")
-    if len(inside) < 2 and (kind == "Person" or _is_person(sentence, subject)):
-        yield subject
-    called = subject[1] + 1 + (sentence.low(subject[1] + 1) in ("called", "named"))
-    for name in names.values():
-        same = name.begin == called and sentence.low(subject[1]) in BE  # "the landlord is called Poul; he …"
-        if not same and (name not in inside or len(inside) > 1 or sentence.low(name.end) == "'s"):
-            yield name[:2]
-
-
-def _is_person(sentence: Sentence, found: tuple[int, int]) -> bool:
-    """Whether words call a person."""
-    named = any(name.type == "Person" and name.begin < found[1] and found[0] < name.end for name in sentence.names)
-    return named or bool(_gender(sentence.lows[slice(*found)]))
-
-
-def _may_be(lows: Sequence[str], pronoun: str) -> bool:
-    """Whether "he" or "she" may be who is called so."""
-    return _gender(lows) in ("", _PERSONS[pronoun])
-
-
-def _gender(lows: Sequence[str]) -> str:
-    """Return by which pronoun people speak of who is called so: "she" of Dora and of "Emil's sister"; "" if unknown."""
-    owner = max((at for at, low in enumerate(lows) if low == "'s"), default=-1)
-    return next((pronoun for low in lows[owner + 1 :] for pronoun, some in genders().items() if low in some), "")
-
-
-def _named_before(
-    sentence: Sentence, pronoun: int, previous: Sentence | None
-) -> tuple[Sentence, tuple[int, int]] | None:
-    """Return the one name before "it" or "they" that fits; None where several do."""
-    for one, last in ((sentence, pronoun), (previous, None)):
-        found = {
-            (name.begin, name.end)
-            for name in (one.names if one else ())
-            if name.type != "Person" and (last is None or name.end <= last)
-        }
-        if one is not None and found:
-            return (one, found.pop()) if len(found) == 1 else None
-    return None
-
-
 def _names(sentence: Sentence, found: tuple[int, int], subject: Sequence[str], previous: Sentence | None) -> bool:
     """Whether the subject of a clause is the one asked for, by these words or by a pronoun for them."""
     if found[1] - found[0] == 1 and sentence.low(found[0]) in PRONOUNS:
-        named = _meant(sentence, found[0], previous)
+        named = meant(sentence, found[0], previous)
         if sentence.low(found[0]) in ("it", "they") and previous is not None:
             named = previous, (0, len(previous.words))
         if named is not None:
@@ -371,11 +309,13 @@ def _has_noun(said: str, noun: Sequence[str]) -> bool:
     return all(text.bases(word) & lows for word in noun)
 
 
-def day_in(sentence: Sentence, thought: Thought, *, ahead: bool, places: range | None = None) -> str | None:
+def day_in(
+    sentence: Sentence, thought: Thought, *, ahead: bool, places: range | None = None, kind: str = "during"
+) -> str | None:
     """Return the first day that a sentence names, at one of some places, counted from when it was written."""
     clock = Clock(thought.created_at, ahead=ahead, coming=ahead)
     for at in range(len(sentence.words)) if places is None else places:
         read = clock.period(sentence.lows, at)
-        if read is not None and read[0].kind == "during":
+        if read is not None and read[0].kind == kind:
             return read[0].start.date().isoformat()
     return None

@@ -76,6 +76,8 @@ class Diary:
 
 def items(diary: Diary, asked: Items, owners: list[str] | None, to: list[str] | None) -> Answer | None:
     """Answer from promises and open items; `owners` and `to` are how the people asked for are called."""
+    if asked.want == "thing" and asked.thing and all(bases(word) & _IDLE for word in _words(asked.thing)):
+        asked = replace(asked, thing="")  # "what will Ann bring"
     found = _items(diary, asked, owners, to)
     if owners and "me" in owners and "commitment" in asked.kinds and not (found and found.findings):
         found = _promised_for(diary, asked, to) or found

@@ -16,6 +16,7 @@ from memory_plane.ask.patterns import ITEMS, patterns
 from memory_plane.ask.questions import Named
 from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, LOOSE
 from memory_plane.ask.words import Word
+from memory_plane.ask.words import words as named_words
 from memory_plane.recall import knowledge, state
 from memory_plane.store.names import folded
 from memory_plane.vocabulary.meanings import attributes, kinds, question_phrases, titles, verb_forms
@@ -104,6 +105,16 @@ class Naming:
             nodes = knowledge.called(self.connection, name) if name and folded(name) != folded(text) else ()
             if nodes:
                 found.setdefault(at, []).append((end, Named(text, nodes, read_as=nodes[0].name)))
+        return found
+
+    def meant(self, words: Sequence[Word], names: Names) -> list[Word]:
+        """Return the words with the names for which some were taken."""
+        found: list[Word] = []
+        at = 0
+        while at < len(words):
+            read = next(((end, named.read_as) for end, named in names.get(at, ()) if named.read_as), None)
+            found += words[at : at + 1] if read is None else named_words(read[1])
+            at = at + 1 if read is None else read[0]
         return found
 
     def unknown(self, words: Sequence[Word]) -> Names:

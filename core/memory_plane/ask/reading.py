@@ -19,8 +19,8 @@ from memory_plane.ask import sentences as text
 from memory_plane.ask.being import being, dated, place
 from memory_plane.ask.clauses import NO, Told, in_sentence
 from memory_plane.ask.sentences import PREPOSITIONS, PRONOUNS, WRITERS, Sentence
-from memory_plane.ask.shapes import Shape, shapes
-from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE
+from memory_plane.ask.shapes import Shape, plainer, shapes
+from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE, DO, HAVE
 from memory_plane.ask.words import words
 from memory_plane.recall import passages
 from memory_plane.recall.stopwords import STOP_WORDS
@@ -86,6 +86,7 @@ class Reader:
 
     def told(self, lows: Sequence[str]) -> list[Told]:
         """Return what the newest memories say to a question, given as its folded words; "we" may be of a project."""
+        lows = plainer(lows)
         if told := self._told(lows):
             return told
         for at in range(2, len(lows) - 1) if WRITERS & set(lows) else ():
@@ -103,32 +104,43 @@ class Reader:
         if lows[:1] == ["why"]:
             return self._why([low for low in lows[1:] if low not in AUXILIARIES])
         telling = [_saying(low) for low in lows[1:] if low not in STOP_WORDS | AUXILIARIES and low != "'s"]
-        if len(telling) + bool(WRITERS & set(lows)) < 2 and len(lows) > 2 and lows[1] not in BE:
+        main = bool(set(lows[1:2]) & (DO | HAVE)) and (set(lows[2:3]) & ARTICLES or lows[-1] in ("do", "have"))
+        if len(telling) + bool(WRITERS & set(lows)) < 2 and len(lows) > 2 and lows[1] not in BE and not main:
             return []  # one word alone says too little
         said = list(self._sentences([*telling, *((low,) for low in beside)]))
         for shape in shapes(lows):
             found = [
                 told
-                for one, names in said
+                for one, joined in said
                 for told in in_sentence(shape, *one)
-                if (told.text == NO or not _is_graphs(shape, names)) and _says(told.text, who=lows[0] == "who")
+                if (told.text == NO or not _is_graphs(shape, {name for pair in joined for name in pair}))
+                and _says(told.text, who=lows[0] == "who")
             ]
             if found:
                 return found
         asking, named = tuple(lows[:2]), [low for low in lows[2:] if low not in ARTICLES]
-        unread = [one for one, names in said if not names and named]
+        unread = [one for one, joined in said if not joined and named]
         if asking[0] in ("who", "what") and asking[1:] and asking[1] in BE:
             who = asking[0] == "who"
-            told = (told for one in unread for told in being(asking[1], named, *one, who=who))
-            return [one for one in told if _says(one.text, who=who)]
+            group = [named[1:]] if who and named[:1] in (["on"], ["in"]) else []  # "who is on the jury"
+            for called in (named, *group):
+                told = (told for one in unread for told in being(asking[1], called, *one, who=who))
+                if found := [one for one in told if _says(one.text, who=who)]:
+                    return found
         if asking[0] == "when" and asking[1:] and asking[1] in BE:
             return [told for one in unread for told in dated(asking[1], named, one.sentence, one.thought)]
         if asking in (("where", "is"), ("where", "are"), ("where", "'s")):
-            return [told for one in unread for told in place(named, *one)]
+            subjects = [(one, {name for name, _ in joined}) for one, joined in said if named]
+            return [
+                told
+                for one, names in subjects
+                if not names & {" ".join(named), named[0]}
+                for told in place(named, *one)
+            ]
         return []
 
-    def _sentences(self, words: Sequence[Collection[str]]) -> Iterator[tuple[Passage, Collection[str]]]:
-        """Yield the sentences of the newest memories that hold some words, with the names that the graph has of it."""
+    def _sentences(self, words: Sequence[Collection[str]]) -> Iterator[tuple[Passage, Collection[tuple[str, str]]]]:
+        """Yield the sentences of the newest memories that hold some words, with what the graph joins by it."""
         for seq, thought in passages.said(self.connection, words, _READ, known=self.known):
             if thought.kind in ("question", "commitment", "handoff"):
                 continue
@@ -139,7 +151,7 @@ class Reader:
                 own = [claim for claim in claims if sentence.start <= claim.start < sentence.end]
                 yield (
                     Passage(sentence, previous, thought),
-                    {end.text.casefold() for claim in own for end in (claim.subject, claim.object)},
+                    {(one.subject.text.casefold(), one.object.text.casefold()) for one in own},
                 )
                 previous = sentence
 

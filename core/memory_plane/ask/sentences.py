@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE, HAVE
+from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, BE, DO, HAVE
 from memory_plane.ask.words import Word, words
 from memory_plane.recall.stems import stem
 from memory_plane.types import Mention
@@ -23,6 +23,8 @@ _ABBREVIATED = re.compile(r"(?:\b(?:dr|prof|mr|mrs|ms|st|jr|sr|vs|no|approx|e\.g
 _BREAK = re.compile(r"[,:;()\[\]\"“”]|\s[–—-]+\s")
 _LONGEST, _BESIDE = 7, 2
 """How many words a thing may be called by, and how many one that stands beside another."""
+_MAIN = {"do": DO, "have": HAVE}
+"""Auxiliaries that are verbs themselves too: "who does the dishes"."""
 _RUNNING = frozenset({"is", "are", "am", "'s"})
 _MONEY = "$€£¥"
 
@@ -118,14 +120,9 @@ class Sentence:
         begin = end
         while begin > 0 and (begin == last or begin not in self.breaks) and self.low(begin - 1) not in _WORDS["turn"]:
             begin -= 1
-        if begin > 1 and self.low(begin - 1) == "and" and begin not in self.breaks:  # "Ann and Bob"
-            other = self.before(begin - 1)
-            if (
-                other is not None
-                and other[1] - other[0] <= _BESIDE
-                and not any(map(_may_be_verb, self.lows[slice(*other)]))
-            ):
-                begin = other[0]
+        if begin > 1 and self.low(begin - 1) == "and" and begin not in self.breaks:  # "Cy, Ann and Bob"
+            other = self._list_begin(begin - 1)
+            begin = begin if other is None else other
         while begin < end and self.low(begin) in _WORDS["adverb"]:
             begin += 1
         if across:  # "over lunch with Raúl, the caterer"
@@ -139,8 +136,10 @@ class Sentence:
         while begin < len(self.words) and (self.low(begin) in _WORDS["adverb"] or self._is_given_to(begin)):
             begin += 1
         end = begin
-        while end < len(self.words) and not (end > begin and end in self.breaks):
+        while end < len(self.words):
             low = self.low(end)
+            if end > begin and end in self.breaks:
+                return (begin, self._list_end(end))
             if low == "and" and end > begin and _is_name(self.words[end - 1]) and self._names(end + 1):
                 end += 2
                 continue
@@ -170,6 +169,42 @@ class Sentence:
         if not own or any(self.low(at) == "and" for at in range(begin, end)):
             return self.said(begin, end)
         return self.said(*own[-1])
+
+    def _list_begin(self, last: int) -> int | None:
+        """Return where what is joined by the "and" at a word begins, other names before a mark included."""
+        begin: int | None = last
+        if last not in self.breaks:
+            other = self.before(last)
+            verbs = other is None or any(map(_may_be_verb, self.lows[slice(*other)]))
+            begin = None if other is None or verbs or other[1] - other[0] > _BESIDE else other[0]
+        more = begin
+        while more in self.breaks and (name := next((one for one in self.names if one.end == more), None)):
+            more = name.begin
+        clause = more == 0 or more in self.breaks or (more is not None and self.turns(more - 1))
+        return more if clause else None if begin == last else begin
+
+    def _list_end(self, at: int) -> int:
+        """Return the word after a list of names that goes on after a mark: "Bob and Cy" of "Ann, Bob and Cy"."""
+        end = at
+        while _is_name(self.words[at - 1]) and (self._names(end) or (end > at and self.low(end) == "and")):
+            last = self.low(end) == "and"
+            end += 1
+            if last and self._names(end):
+                while self._names(end):
+                    end += 1
+                return at if end < len(self.words) and is_verb(self, end) else end
+        return at
+
+    def is_gapped(self, begin: int, end: int) -> bool:
+        """Whether a clause without its verb begins between two words: "booked the hut, Hanne the train"."""
+        for at in range(begin + 1, end):
+            if at in self.breaks or self.low(at - 1) == "and":
+                name = at
+                while self._names(name):
+                    name += 1
+                if name > at and self.low(name) in ARTICLES:
+                    return True
+        return False
 
     def _is_given_to(self, at: int) -> bool:
         """Whether a word is a pronoun before the thing that is given: "sent her the deck"."""
@@ -227,7 +262,7 @@ def _named(found: Sequence[Word], mentions: Collection[Mention]) -> Iterator[Nam
 @lru_cache(maxsize=8192)
 def bases(word: str) -> frozenset[str]:
     """Return what a word can be a form of, as stems: "sent" and "sends" of "send"."""
-    return frozenset({stem(word), *map(stem, bases_of(word))})
+    return frozenset({stem(word), *map(stem, bases_of(word)), *(base for base, some in _MAIN.items() if word in some)})
 
 
 @lru_cache(maxsize=2048)
@@ -243,6 +278,8 @@ def bases_of(word: str) -> frozenset[str]:
 
 def is_past(word: str) -> bool | None:
     """Return whether a verb stands in the past or is a participle; None where its form does not tell."""
+    if word in DO | HAVE:
+        return word in ("did", "had")
     if word in _irregular():
         past = _irregular()[word][1]
         return (None if word in bases_of(word) else True) if past else False
@@ -269,8 +306,10 @@ def _helps(low: str) -> bool:
 
 
 def says_verb(sentence: Sentence, at: int, verb: str, *, past: bool, passive: bool) -> bool:
-    """Whether a form of the verb of a question stands in its tense and voice."""
-    low = sentence.low(at)
+    """Whether a form of the verb of a question stands in its tense and voice; "does the glazing", not "does not"."""
+    low, after = sentence.low(at), sentence.low(at + 1)
+    if low in DO | HAVE and after not in ARTICLES and not is_number(after):
+        return False
     chain = group_before(sentence, at)[1]
     being, ing = bool(BE & set(chain)), low.endswith("ing") and not verb.endswith("ing")
     if passive != (being and not low.endswith("ing")):
@@ -287,6 +326,11 @@ def goes_on(sentence: Sentence, at: int) -> bool:
     """Whether a verb says what is still going on: "is building", "builds"."""
     chain, low = set(group_before(sentence, at)[1]), sentence.low(at)
     return bool(chain & _RUNNING) if low.endswith("ing") else not chain and low.endswith("s")
+
+
+def is_number(low: str) -> bool:
+    """Whether a word is a number, in digits or not."""
+    return low[:1].isdecimal() or low in _WORDS["number"]
 
 
 def advises(low: str) -> bool:

@@ -16,7 +16,7 @@ _SUBJECT = 4
 
 _GAPS = frozenset({"who", "what", "where", "when"})
 
-Gap = Literal["subject", "object", "number", "place", "time", "none"]
+Gap = Literal["subject", "object", "number", "place", "time", "since", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,20 @@ class Shape:
     def bases(self) -> frozenset[str]:
         """What its verb is a form of."""
         return MAKING if self.running else text.bases(self.verb)
+
+
+def plainer(lows: Sequence[str]) -> Sequence[str]:
+    """Return a question in plainer words: "how much is the hut" as "how much does the hut cost"."""
+    match list(lows):
+        case ["how", "much", "is" | "are" as be, *rest] if rest:
+            return ["how", "much", "does" if be == "is" else "do", *rest, "cost"]
+        case ["how", "much", "was" | "were", *rest] if rest:
+            return ["how", "much", "did", *rest, "cost"]
+        case ["what" | "which", "time" | "day" | "date", *rest] if rest:
+            return ["when", *rest]
+        case [preposition, "who" | "what" | "which" as asked, *rest] if preposition in PREPOSITIONS:
+            return [asked, *rest, preposition]
+    return lows
 
 
 def shapes(lows: Sequence[str]) -> Iterator[Shape]:
@@ -68,6 +82,8 @@ def _shapes(lows: Sequence[str]) -> Iterator[Shape]:
     elif tuple(lows[:2]) in (("when", "will"), ("where", "will")):
         now = [first, "is" if "be" in lows else "does", *(low for low in lows[2:] if low != "be")]
         yield from (replace(shape, ahead=True) for shape in _shapes(now))
+    elif tuple(lows[:2]) == ("since", "when"):
+        yield from (replace(shape, past=False) for shape in _inverted(lows, 2, "since", ()))
     elif first in ("where", "when"):
         yield from _inverted(lows, 1, "place" if first == "where" else "time", ())
     elif first in AUXILIARIES:
@@ -80,6 +96,8 @@ def _open(lows: Sequence[str], at: int, noun: tuple[str, ...]) -> Iterator[Shape
     chain = at
     while chain < len(lows) and lows[chain] in AUXILIARIES:
         chain += 1
+    if chain > at and lows[chain - 1] in DO | HAVE and set(lows[chain : chain + 1]) & ARTICLES:  # "who does the dishes"
+        yield _shape("subject", (), lows, chain - 1, lows[at : chain - 1], noun)
     if chain >= len(lows) or (DO & set(lows[at:chain]) and lows[chain] not in verb_forms()):
         return  # "what does Nimbus use" asks for no subject
     if _may_be_verb(lows[chain]):
@@ -94,7 +112,10 @@ def _inverted(lows: Sequence[str], at: int, gap: Gap, noun: tuple[str, ...]) -> 
     while begin < len(lows) and lows[begin] in ARTICLES - {"my", "our"}:
         begin += 1
     for verb in range(begin + 1, min(begin + _SUBJECT, len(lows) - 1) + 1):
-        if _may_be_verb(lows[verb]) or (lows[at] in BE and lows[verb] in PREPOSITIONS):  # "what is the talk about"
+        main = lows[at] in DO and lows[verb] in ("do", "have")
+        if (
+            _may_be_verb(lows[verb]) or main or (lows[at] in BE and lows[verb] in PREPOSITIONS)
+        ):  # "what is the talk about"
             yield _shape(gap, tuple(lows[begin:verb]), lows, verb, lows[at : at + 1], noun)
 
 
