@@ -13,7 +13,17 @@ from memory_plane.recall.candidates import PART_SCORE, PER_NAME, candidates
 from memory_plane.spellings import SHORT_ALONE, SLIP
 from memory_plane.store import derivations, log, operations
 from memory_plane.store.codec import Derivation
-from memory_plane.types import Candidate, Claim, Classification, Link, Memory, Mention, Operation, Resolution
+from memory_plane.types import (
+    Candidate,
+    Claim,
+    Classification,
+    Link,
+    Memory,
+    Mention,
+    Operation,
+    Resolution,
+    new_node_id,
+)
 
 MakeOperation = Callable[..., Operation]
 Name = Callable[..., None]
@@ -132,6 +142,17 @@ def test_name_that_is_a_letter_off_is_found_unless_its_own_is_known(
     assert (candidate.node.id, candidate.name_score) == (IDS[0], SLIP)
     name({slip: IDS[1]})
     assert [one.node.id for one in found(connection, mention(slip))] == [IDS[1]]
+
+
+@pytest.mark.parametrize("other", ["Margarethe Volmer", "M. Vollmer"])
+def test_node_that_the_memory_itself_founded_hides_nobody_of_another_spelling_when_it_is_judged_again(
+    connection: Connection, name: Name, other: str
+) -> None:
+    own = new_node_id(MEMORY.id, mention(other))
+    name({"Margarethe Vollmer": IDS[0]})
+    name({other: own}, hour=1)
+    again = candidates(connection, MEMORY, [mention(other)], but=2).found
+    assert {one.node.id for one in again} == {own, IDS[0]}
 
 
 @pytest.mark.parametrize("other", ["An", "Anton", "Lee Ann Lee", "Java"])

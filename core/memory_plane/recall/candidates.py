@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from memory_plane.prepared import Prepared
 from memory_plane.recall.witnesses import Claimed, shared
 from memory_plane.store import identities
 from memory_plane.store.names import folded
-from memory_plane.types import Candidate, Claim, Memory, Mention, Node, Origin
+from memory_plane.types import Candidate, Claim, Memory, Mention, Node, Origin, new_node_id
 
 PER_NAME = 8
 """How many nodes of one name are considered, the youngest first."""
@@ -86,11 +86,12 @@ def candidates(
 ) -> Candidates:
     """Look up each mention by its name, and where no node has had it by other spellings, short forms and parts of it.
 
-    The row `but` is no evidence.
+    The row `but`, which is that of the memory, is no evidence, and a node that it founded has had no name before.
     """
     look = _LookUp(connection, but)
     claimed = Claimed(claims, look.__getitem__)
-    options = [(mention, *option) for mention in mentions for option in _options(mention, look)]
+    own = frozenset(new_node_id(memory.id, one) for one in mentions) if but is not None else frozenset()
+    options = [(mention, *option) for mention in mentions for option in _options(mention, look, own)]
     names = {folded(one.text): look[folded(one.text)] for one in mentions}
     found = [
         Candidate(
@@ -168,15 +169,18 @@ class _LookUp(dict[str, list[tuple[Known, bool]]]):
         return not identities.names(self._connection, known.node.id).get(name, True)
 
 
-def _options(mention: Mention, look: _LookUp) -> Iterator[tuple[Known, float]]:
-    """Yield the nodes that a mention may be, each once, with how alike the names are."""
+def _options(mention: Mention, look: _LookUp, own: Set[str]) -> Iterator[tuple[Known, float]]:
+    """Yield the nodes that a mention may be, each once, with how alike the names are.
+
+    Where only one of its `own` memory has had the name, those that are called otherwise may be it too.
+    """
     name = folded(mention.text)
     seen: set[str] = set()
     for option, part in look[name]:
         if option.node.id not in seen:
             seen.add(option.node.id)
             yield look.recall(option), PART_SCORE if part or _is_but_part(mention, option, look) else 1.0
-    if any(not part for _, part in look[name]) or mention.start == mention.end:
+    if any(not part and option.node.id not in own for option, part in look[name]) or mention.start == mention.end:
         return
     for option, score in _alike(name, look, person=mention.type == "Person"):
         if score and option.node.id not in seen and not look.denied(option, name):

@@ -134,6 +134,19 @@ def test_two_of_one_name_are_joined_when_the_server_knows_them_for_one(
     assert known == [{"n1_1": {"name": "Rob", "type": "Person", "what_is_known": ["Rob WORKS_AT Stripe"]}}]
 
 
+def test_one_whose_name_is_spelt_in_two_ways_is_joined_when_the_server_knows_them_for_one(
+    make_server: MakeServer, make_jev: MakeJev
+) -> None:
+    server = make_server(judge(one_and_the_same=0.97))
+    plane = make_jev(server.url, strict=True)
+    plane.post("Robert Haugen works at Stripe", agent="muse")
+    plane.post("Rob Haugen likes FPGA boards", agent="grok")
+    assert [{one.one.name, one.other.name} for one in plane.reviews()] == [{"Robert Haugen", "Rob Haugen"}]
+    plane.ingest()
+    assert plane.reviews() == []
+    assert [node.name for node in plane.search("Haugen")] == ["Robert Haugen"]
+
+
 def test_two_of_one_name_stay_two_when_the_server_tells_them_apart(make_server: MakeServer, make_jev: MakeJev) -> None:
     plane = make_jev(make_server(judge(one_and_the_same=0.02)).url, strict=True)
     plane.post("Rob works at Stripe", agent="muse")
