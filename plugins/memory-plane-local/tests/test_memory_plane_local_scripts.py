@@ -138,3 +138,41 @@ def test_what_people_do_too_makes_no_thing_of_them(text: str) -> None:
 def test_it_is_the_unknown_thing_that_the_sentence_before_was_about() -> None:
     assert said("Quillnest is live in production. It uses Redis.") == {"Quillnest USES Redis"}
     assert said("Bob praised Quillnest. It uses Redis.") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Zadie plays in the Sunday band.", "Zadie MEMBER_OF Sunday band"),
+        ("Omar sings in our Thursday choir.", "Omar MEMBER_OF Thursday choir"),
+        ("Ann joined the Monday club.", "Ann MEMBER_OF Monday club"),
+        ("Bob is a member of the Saturday league.", "Bob MEMBER_OF Saturday league"),
+        ("Zadie plays in the jazz band.", "Zadie MEMBER_OF jazz band"),
+    ],
+)
+def test_a_group_may_be_called_by_the_day_on_which_it_meets(text: str, claim: str) -> None:
+    assert said(text) == {claim}
+
+
+@pytest.mark.parametrize("text", ["The Sunday band practice is cancelled.", "On Sunday band practice starts."])
+def test_a_day_before_what_happens_then_names_no_group(text: str) -> None:
+    assert "Sunday band" not in {mention.text for mention in read(text).mentions}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third"),
+    [
+        ("Volta GmbH", "Volta", "Volta GmbH"),
+        ("Volta", "Volta AG", "Volta"),
+        ("Nordwind, Inc.", "Nordwind", "Nordwind Inc."),
+    ],
+)
+def test_a_company_is_one_with_its_legal_form_and_without(first: str, second: str, third: str) -> None:
+    text = f"Petra Novak works at {first}. Tomasz works at {second}. Ann works at {third}."
+    firm = first.rstrip(".")
+    assert said(text) == {f"Petra Novak WORKS_AT {firm}", f"Tomasz WORKS_AT {firm}", f"Ann WORKS_AT {firm}"}
+
+
+def test_a_place_is_no_company_of_its_name() -> None:
+    claims = said("Petra lives in Volta. Tomasz works at Volta GmbH.")
+    assert claims == {"Petra LOCATED_IN Volta", "Tomasz WORKS_AT Volta GmbH"}

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
 
+from memory_plane.spellings import COMPANY
 from memory_plane.types import Claim, Extraction, Item, Memory, Mention
 from memory_plane_local.agenda import Agenda
 from memory_plane_local.belongings import read_belonging
@@ -45,6 +46,7 @@ from memory_plane_local.tokens import Token, tokenize
 
 _WORK = frozenset({"thought", "decision", "milestone", "commitment", "handoff"})
 _FILED, _MET, _PERSON = 0.95, 0.85, ("Person",)
+_FIRM = (), ("Organization",)
 MAX_NAMES = 400
 """After so many different names a text is read no further."""
 
@@ -73,6 +75,7 @@ class _Text:
         self.letter = read_letter(memory)
         self.writer = self.letter.writer
         self.names: dict[str, Name] = {}
+        self.firms: dict[str, Name] = {}
         for name in (self.letter.writer, self.letter.reader):
             if name is not None and not name.weak:
                 self._once(name)
@@ -245,7 +248,7 @@ class _Text:
     def _once(self, name: Name) -> Name:
         """The same name again is the same thing: its first occurrence stands for all."""
         key = _key(name.text)
-        known = self.names.get(key)
+        known = self.names.get(key) or self._firm(name, key)
         if known is None:
             self.names[key] = name
             return name
@@ -255,6 +258,18 @@ class _Text:
         known.weak = known.weak and name.weak
         known.guess = name.guess if known.guess == "Concept" else known.guess
         return known
+
+    def _firm(self, name: Name, key: str) -> Name | None:
+        """The company that was named with its legal form, or without: Volta GmbH, Volta."""
+        if name.options not in _FIRM:
+            return None
+        bare, _, form = key.rpartition(" ")
+        if not bare or form not in COMPANY:
+            return self.firms.get(key)
+        bare = bare.rstrip(" ,")
+        known = self.names.get(bare) or self.firms.get(bare)
+        self.firms.setdefault(bare, name)
+        return known if known is not None and known.options in _FIRM else None
 
     def result(self) -> Extraction:
         """Freeze what was found: every name that is sure or stands in a claim."""

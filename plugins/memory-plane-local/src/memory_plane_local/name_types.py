@@ -56,10 +56,10 @@ def _by_its_words(lows: list[str]) -> Guess:
     """The type that the words of a name tell: Nexus Labs, Project Lighthouse, Mary Jane Watson, checkout.ts."""
     last = lows[-1]
     kind, front = nouns("after").get(last) or nouns("named").get(last), nouns("before").get(lows[0])
+    if lows[0] == "team" or (lows[0] in words("calendar.txt") and last in cues("meeting_group")):
+        return ("Team",), 0.93
     if len(lows) > 1 and (kind or front):
         return (kind if kind and kind != "Concept" else front or "Concept",), 0.93
-    if lows[0] == "team":
-        return ("Team",), 0.93
     if "&" in lows:
         return ("Organization",), 0.88
     if lows[0] in words("first_names.txt") or lows[0] in words("first_names_ambiguous.txt"):

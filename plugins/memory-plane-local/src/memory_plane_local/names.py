@@ -228,8 +228,14 @@ def _given(tokens: Sequence[Token], at: int) -> bool:
     after = tokens[at + 1]
     if after.shape == "cap" and (not is_common(after.low) or _acts(tokens, at + 2)):
         return True
-    kinds = forms().get(after.low, ("", frozenset()))[1] if low in words("function.txt") else frozenset()
-    return _acts(tokens, at + 1) or THIRD in kinds or PAST in kinds or _among_people(tokens, at)
+    told = low in words("function.txt") and _said(after.low)
+    return _acts(tokens, at + 1) or told or _among_people(tokens, at)
+
+
+def _said(low: str) -> bool:
+    """Whether a word is a verb in the third person or the past."""
+    kinds = forms().get(low, ("", frozenset()))[1]
+    return THIRD in kinds or PAST in kinds
 
 
 def _among_people(tokens: Sequence[Token], at: int) -> bool:
@@ -271,7 +277,7 @@ def _looks_named(text: str) -> bool:
 def _run_end(tokens: Sequence[Token], at: int) -> int:
     end = at + 1
     if tokens[at].low in titles() or _is_day(tokens[at].low):
-        return end
+        return end + _meets(tokens, at)
     if tokens[at].low == "the" and at and end < len(tokens) and tokens[end].low in titles():
         end += tokens[end].shape == "cap"  # The Correspondent
     while end < len(tokens):
@@ -308,6 +314,15 @@ def _acts_next(tokens: Sequence[Token], at: int) -> bool:
 
 def _is_day(low: str) -> bool:
     return low.endswith("day") and low in words("calendar.txt")
+
+
+def _meets(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a group is called by the day on which it meets: "the Sunday band", but not "the Sunday band practice"."""
+    if at == 0 or at + 1 >= len(tokens) or tokens[at + 1].low not in cues("meeting_group"):
+        return False
+    after = tokens[at + 2] if at + 2 < len(tokens) else None
+    ends = after is None or after.shape != "low" or after.low in words("function.txt") or _said(after.low)
+    return ends and (tokens[at - 1].low in cues("article") or tokens[at - 1].low in cues("owner"))
 
 
 def _breaks(token: Token) -> bool:
