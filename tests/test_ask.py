@@ -235,6 +235,21 @@ def test_two_of_one_name_are_told_apart(empty: Plane) -> None:
     assert "Rob (node:person:rob-2): Initech" in text
 
 
+def test_note_takes_no_facts_place_and_what_it_said_later_is_told(make_plane: MakePlane) -> None:
+    plane = make_plane("local")
+    plane.post("Bob lives in Porto.", agent="muse")
+    plane.fact("Bob", "employer", "Initech", agent="user", origin="user")
+    plane.fact("Bob", "city", "Lisbon", agent="user", origin="user")
+    plane.post("Bob works at Globex.", agent="muse")
+    plane.post("Bob works at Hooli.", agent="mail", origin="external")
+    assert plane.ask("Where does Bob work?").text == "Initech; said later: Globex, ⟨external⟩ “Hooli”"
+    assert plane.ask("Who is Bob's employer?").findings[0].text == "Bob employer: Initech"
+    assert plane.ask("Does Bob work at Initech?").text == "Yes"
+    assert plane.ask("Where does Bob live?").text == "Lisbon"
+    plane.fact("Bob", "employer", "Globex", agent="user", origin="user")
+    assert plane.ask("Where does Bob work?").text == "Globex"
+
+
 def test_items_facts_and_doings_are_answered(empty: Plane) -> None:
     friday = datetime(2026, 3, 6, 12, tzinfo=UTC)
     empty.post("Ship the pricing page", agent="codex", kind="commitment", due_at=friday)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 from sqlalchemy import Connection
 
@@ -36,6 +36,8 @@ from memory_plane.recall.denials import Denial
 from memory_plane.recall.holding import EVER, Then
 from memory_plane.recall.knowledge import Tie
 from memory_plane.recall.paths import trail
+from memory_plane.store.exclusivity import concerns
+from memory_plane.store.names import folded
 from memory_plane.types import EPOCH, Answer, Edge, Fact, Finding, Node
 from memory_plane.vocabulary.meanings import Way, backwards, is_office, keys_of
 
@@ -116,8 +118,11 @@ class Answering:
     def _which(self, form: Which) -> Answer | None:
         apart = _apart(form.sought) if self._solver.term(form.sought) else []
         groups = [(named, one) for named, sought in apart if (one := self._solver.term(sought))]
+        fact = self._known_by_fact(form.sought)
+        if fact is not None and (not groups or (_has_one(form.sought) and not form.count)):
+            return self._by_fact(fact, [found for _, found in groups], form.sought)
         if not groups:
-            return self._known_by_fact(form.sought) or self._none_is(form.sought)
+            return self._none_is(form.sought)
         if form.count:
             found = {key for _, one in groups for key in one}
             more = "at least " if len(found) >= knowledge.MOST else ""
@@ -162,12 +167,25 @@ class Answering:
             found, key=lambda key: (-max(tie.probability for tie in found[key]), found[key][0].known_since, key)
         )
 
-    def _known_by_fact(self, sought: Sought) -> Answer | None:
+    def _by_fact(self, fact: Fact, groups: Sequence[Found], sought: Sought) -> Answer:
+        """Return what a fact says: it was set, so notes do not take its place, but what they said later is told too."""
+        later: Found = {}
+        for key, ties in ((key, ties) for found in groups for key, ties in found.items()):
+            said = max(
+                (EPOCH + timedelta(microseconds=tie.opened_at or tie.known_since) for tie in ties), default=EPOCH
+            )
+            names = {*map(folded, self._names_of([key]))}
+            if said > fact.created_at and folded(fact.value) not in names:
+                later[key] = ties
+        told = f"; said later: {self._told(later, sought)}" if later else ""
+        return answer(_value(fact) + told, [_fact_finding(fact), *self._findings([later])])
+
+    def _known_by_fact(self, sought: Sought) -> Fact | None:
         if len(sought.conditions) != 1 or not isinstance(owner := sought.conditions[0].other, Named):
             return None
         ways = [group[0] for group in sought.conditions[0].ways if sought.conditions[0].tense == "now"]
         keys = sought.keys.union(*(keys_of(way) for way in ways))
-        return self._fact([(name, key) for name in _spellings(owner) for key in sorted(keys)])
+        return self._fact_of([(name, key) for name in _spellings(owner) for key in sorted(keys)])
 
     # --- whether, when -------------------------------------------------------------------------------------------
 
@@ -179,6 +197,8 @@ class Answering:
         found = self._holding(form.conditions, subjects)
         if found:
             return concluded("Yes", self._findings([found]))
+        if (fact := self._stated(form.subject, form.conditions)) is not None:
+            return concluded("Yes", [_fact_finding(fact)])
         denied = self._denied(form.conditions, subjects)
         if denied is not None:
             told = Finding(text="denied", at=denied.at, evidence=(denied.memory,), origin=denied.origin)
@@ -190,6 +210,16 @@ class Answering:
         findings = self._findings([ended])
         until = max((one.until or one.at for one in findings), default=self.at)
         return concluded(f"No, not since {wording.day(until, self.zone)}", findings)
+
+    def _stated(self, subject: Term, conditions: Sequence[Condition]) -> Fact | None:
+        """Return the fact by which a thing is to another as the one condition has it."""
+        if len(conditions) != 1 or conditions[0].tense != "now" or not isinstance(subject, Named):
+            return None
+        (condition,) = conditions
+        keys = {key for group in condition.ways for key in keys_of(group[0]._replace(forward=not group[0].forward))}
+        fact = self._fact_of((name, key) for name in _spellings(subject) for key in sorted(keys))
+        others = map(folded, self._names(condition.other) or ())
+        return fact if fact is not None and folded(fact.value) in others else None
 
     def _holding(self, conditions: Sequence[Condition], subjects: set[int]) -> Found:
         """Return the subjects that fulfil every condition."""
@@ -278,11 +308,15 @@ class Answering:
     # --- facts ---------------------------------------------------------------------------------------------------
 
     def _fact(self, options: Iterable[tuple[str, str]]) -> Answer | None:
+        fact = self._fact_of(options)
+        return None if fact is None else answer(_value(fact), [_fact_finding(fact)])
+
+    def _fact_of(self, options: Iterable[tuple[str, str]]) -> Fact | None:
         for subject, key in options:
             wanted = _key(key)
             for fact in self._facts(subject):
                 if _key(fact.key) == wanted:
-                    return answer(_value(fact), [_fact_finding(fact)])
+                    return fact
         return None
 
     def _facts(self, subject: str) -> Sequence[Fact]:
@@ -300,9 +334,12 @@ class Answering:
         if isinstance(term, Named):
             names, keys = _spellings(term), [node.key for node in term.nodes]
         else:
-            keys = list(self._solver.term(term))
-            names = [node.name for node in knowledge.nodes(self.connection, keys).values()]
-        return list(dict.fromkeys((*names, *graph.own_names(self.connection, keys))))
+            names, keys = [], list(self._solver.term(term))
+        return list(dict.fromkeys((*names, *self._names_of(keys))))
+
+    def _names_of(self, keys: Sequence[int]) -> list[str]:
+        nodes = knowledge.nodes(self.connection, keys).values()
+        return [*(node.name for node in nodes), *graph.own_names(self.connection, keys)]
 
     def _slugs(self, names: Sequence[Named]) -> list[str]:
         nodes = graph.nodes(self.connection, [node.key for name in names for node in name.nodes])
@@ -327,6 +364,12 @@ def _apart(sought: Sought) -> list[tuple[Named | None, Sought]]:
             ones = [replace(condition.other, nodes=(node,)) for node in condition.other.nodes]
             return [(one, replace(sought, conditions=(replace(condition, other=one),))) for one in ones]
     return [(None, sought)]
+
+
+def _has_one(sought: Sought) -> bool:
+    """Whether there is one such at a time: the employer or home of a person."""
+    ways = [condition.ways[0][0] for condition in sought.conditions]
+    return all(not way.forward and concerns(way.relation) for way in ways)
 
 
 def _spellings(named: Named) -> list[str]:
