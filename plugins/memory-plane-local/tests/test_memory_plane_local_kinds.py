@@ -11,9 +11,9 @@ from memory_plane_local.extraction import extract
 from memory_plane_local.name import Name
 
 
-def read(text: str) -> Extraction:
+def read(text: str, **known: str) -> Extraction:
     written = datetime(2026, 11, 30, 12, tzinfo=UTC)
-    return extract(Memory(id="m", agent="me", kind="thought", text=text, created_at=written, origin="user"))
+    return extract(Memory(id="m", agent="me", kind="thought", text=text, created_at=written, origin="user"), known)
 
 
 def said(text: str) -> set[str]:
@@ -148,3 +148,15 @@ def test_hunch_types_a_name_only_while_no_claim_does() -> None:
     assert types("Grace leads Apollo.")["Apollo"] == "Project"
     assert Name("Apollo", 0, 6, hunch="Organization").type == "Organization"
     assert Name("Apollo", 0, 6, ("Project",), hunch="Organization").type == "Project"
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "claim"),
+    [
+        ("Petra leads Tidewater.", "Tool", "Petra LEADS Tidewater"),
+        ("Quillnest uses Tidewater.", "Project", "Quillnest USES Tidewater"),
+    ],
+)
+def test_what_was_first_used_can_be_led_and_what_was_led_used(text: str, known: str, claim: str) -> None:
+    (found,) = read(text, tidewater=known).claims
+    assert f"{found.subject.text} {found.relation} {found.object.text}" == claim

@@ -16,6 +16,8 @@ from memory_plane_local.verbs import PAST, THIRD, forms
 NOTHING_KNOWN: Mapping[str, str] = MappingProxyType({})
 _MOST_WORDS = 4
 _NUMBERED = frozenset({"Tool", "Language", "Agent", "Project"})
+_MAY_BE = {"Tool": ("Tool", "Project"), "Project": ("Project", "Tool")}
+"""What is used is a tool and what is led a project, whichever was said first of a thing."""
 
 
 def listed(sentence: Sentence, at: int, gazetteer: Mapping[str, str]) -> Name | None:
@@ -50,7 +52,8 @@ def _known(sentence: Sentence, at: int, gazetteer: Mapping[str, str]) -> Name | 
             return None
         if kind == "Person" and end == at + 1 and behaves_as_thing(tokens, at, end):
             return None
-        return name_at(sentence, at, _whole(tokens, end, kind), () if kind == "Concept" else (kind,), 0.9)
+        options = () if kind == "Concept" else _MAY_BE.get(kind, (kind,))
+        return name_at(sentence, at, _whole(tokens, end, kind), options, 0.9)
     return None
 
 
