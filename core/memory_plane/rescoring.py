@@ -49,19 +49,17 @@ class Rescorer:
         with self._database.reading() as connection:
             before = attention.scores(connection, agent, now)
             asked = list(attention.recent(connection, agent, self._interests, now))
-        said: list[tuple[int, Memory, str, Attention]] = []
+        said: list[tuple[int, Memory, Derivation]] = []
         for seq, memory, nodes, context in asked:
             routed = self._plugins.route(memory, nodes, [context])
             score = next(iter(routed[1].attention), None) if routed else None
             known = before.get(seq)
             if routed and score != known and (known is None or known.reason != ADDRESSED):
-                said.append((seq, memory, routed[0], score or Attention(agent=agent, score=0.0, reason="")))
+                routing = Routing(attention=(score or Attention(agent=agent, score=0.0, reason=""),))
+                answer = Derivation(plugin=f"{routed[0]} {agent}", version=iso(now), rank=1, routing=routing)
+                said.append((seq, memory, answer))
         with self._database.writing(durable=False) as connection:
-            for seq, memory, plugin, score in said:
-                answer = Derivation(
-                    plugin=f"{plugin} {agent}", version=iso(now), rank=1, routing=Routing(attention=(score,))
-                )
-                derivations.heed(connection, seq, memory, answer)
+            derivations.heed(connection, agent, said)
             cursors.put(connection, _CURSOR.format(agent=agent), rests)
         return len(said)
 

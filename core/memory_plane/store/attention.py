@@ -15,9 +15,8 @@ ADDRESSED = "addressed to it"
 """The reason of whom the writer named."""
 
 _attention = models.attention
-_take = Prepared(
-    delete(_attention).where(_attention.c.agent == bindparam("name"), _attention.c.seq == bindparam("row"))
-)
+_all = delete(_attention).where(_attention.c.agent == bindparam("name"), _attention.c.seq == bindparam("row"))
+_take, _take_scored = Prepared(_all), Prepared(_all.where(_attention.c.reason != ADDRESSED))
 
 
 @Prepared
@@ -41,6 +40,12 @@ def take(connection: Connection, seq: int, agents: Iterable[str]) -> None:
     """Forget what these agents should care about."""
     for agent in agents:
         _take.run(connection, name=agent, row=seq)
+
+
+def take_scored(connection: Connection, seq: int, agents: Iterable[str]) -> None:
+    """Forget what plugins say that these agents should care about; whom the writer addressed stays addressed."""
+    for agent in agents:
+        _take_scored.run(connection, name=agent, row=seq)
 
 
 def addressed(operation: Operation) -> tuple[Attention, ...]:

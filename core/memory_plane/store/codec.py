@@ -68,6 +68,13 @@ def decode(memory: Memory, text: str, *, plugin: str, version: str, rank: int) -
     )
 
 
+def decode_attention(text: str, *, plugin: str, version: str, rank: int) -> Derivation:
+    """Read back the attention alone of what `encode` wrote, for a tenth of the price."""
+    answer = json.loads(text)
+    routing = _read_routing(answer) if "a" in answer else None
+    return Derivation(plugin=plugin, version=version, rank=rank, routing=routing)
+
+
 def _mention(memory: Memory, mention: Mention) -> list[Any]:
     row = [mention.start, mention.end, mention.type, mention.confidence]
     return row if memory.text[mention.start : mention.end] == mention.text else [*row, mention.text]

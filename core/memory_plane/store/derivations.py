@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, func, or_, select, tuple_
 from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.store import attention, cursors, doubts, graph, identities, items, log
-from memory_plane.store.codec import Derivation, decode, encode
+from memory_plane.store.codec import Derivation, decode, decode_attention, encode
 from memory_plane.store.places import Place
 from memory_plane.store.refining import refined
 from memory_plane.types import Memory, Mention, Origin
@@ -67,16 +67,22 @@ def record(
         fold(connection, seq, memory, at, new)
 
 
-def heed(connection: Connection, seq: int, memory: Memory, answer: Derivation) -> None:
-    """Keep a late answer that is of attention alone, and fold nothing else of the memory anew."""
-    if not visible(connection, seq, memory):
-        return
-    keep(connection, seq, memory, answer, late=True)
-    stored = list(read(connection, seq, memory))
-    _take_attention(connection, seq, stored)
-    for one in refined(stored):
-        if one.routing is not None:
-            attention.put(connection, seq, one.routing.attention)
+def heed(connection: Connection, agent: str, late: Iterable[tuple[int, Memory, Derivation]]) -> None:
+    """Keep late answers that are of one agent's attention alone, and fold nothing else of the memories anew."""
+    number = latest_change(connection)
+    for seq, memory, answer in late:
+        if not visible(connection, seq, memory):
+            continue
+        number += 1
+        _keep(connection, seq, memory, answer, None, number)
+        attention.take_scored(connection, seq, [agent])
+        stored = [
+            decode_attention(text, plugin=plugin, version=version, rank=rank)
+            for plugin, version, rank, text in answers(connection, seq)
+        ]
+        routings = [one.routing for one in refined(stored) if one.routing is not None]
+        attention.put(connection, seq, (one for said in routings for one in said.attention if one.agent == agent))
+    cursors.put(connection, _CHANGE, str(number))
 
 
 def visible(connection: Connection, seq: int, memory: Memory) -> bool:
@@ -101,6 +107,12 @@ def keep(
     late: bool = False,
 ) -> None:
     """Store one answer; of two that a plugin gave on two machines, the greater one counts on both."""
+    _keep(connection, seq, memory, derivation, peer, _number(connection) if late else None)
+
+
+def _keep(
+    connection: Connection, seq: int, memory: Memory, derivation: Derivation, peer: str | None, number: int | None
+) -> None:
     _put.run(
         connection,
         seq=seq,
@@ -109,7 +121,7 @@ def keep(
         version=derivation.version,
         answer=encode(memory, derivation),
         received_from=peer,
-        changed=_number(connection) if late else None,
+        changed=number,
     )
 
 
@@ -172,15 +184,9 @@ def _remove(connection: Connection, seq: int, memory: Memory) -> tuple[list[int]
     touched = graph.remove(connection, seq, [one.classification for one in seen if one.classification is not None])
     doubts.remove(connection, seq)
     items.remove_derived(connection, seq)
-    _take_attention(connection, seq, stored)
-    return touched
-
-
-def _take_attention(connection: Connection, seq: int, stored: Sequence[Derivation]) -> None:
-    """Leave of a memory's attention what its writer gave it."""
     heard = {one.agent for answer in stored if answer.routing is not None for one in answer.routing.attention}
-    attention.take(connection, seq, heard)
-    attention.put(connection, seq, attention.addressed(log.at(connection, seq)))
+    attention.take_scored(connection, seq, heard)
+    return touched
 
 
 def read(connection: Connection, seq: int, memory: Memory) -> Iterator[Derivation]:
