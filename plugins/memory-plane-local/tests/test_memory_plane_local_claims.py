@@ -231,8 +231,11 @@ def test_what_is_not_so_yet_struck_out_or_over_is_not_current(text: str) -> None
         ("Ingrid works at Hexaline and also works part-time at Volta.", "Ingrid WORKS_AT Volta"),
         ("Ingrid works full time for Volta.", "Ingrid WORKS_AT Volta"),
         ("Ingrid works from home for Volta.", "Ingrid WORKS_AT Volta"),
+        ("Ingrid works three days a week at Volta.", "Ingrid WORKS_AT Volta"),
         ("Lund Ltd is a company that uses Kafka.", "Lund Ltd USES Kafka"),
         ("Quillnest is a service that depends on Kafka.", "Quillnest DEPENDS_ON Kafka"),
+        ("Quillnest is new. It is a service that depends on Kafka.", "Quillnest DEPENDS_ON Kafka"),
+        ("Quillnest, a service that depends on Kafka, is down.", "Quillnest DEPENDS_ON Kafka"),
         ("Petra is an engineer that works at Volta.", "Petra WORKS_AT Volta"),
         ("Ingrid works with Bruno K. at Northlight.", "Bruno K WORKS_AT Northlight"),
     ],
@@ -242,7 +245,12 @@ def test_claim_is_read_of_whom_the_sentence_speaks(text: str, so: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Quillnest is not a service that depends on Kafka.", "Quillnest would be a service that depends on Kafka."]
+    "text",
+    [
+        "Quillnest is not a service that depends on Kafka.",
+        "Quillnest would be a service that depends on Kafka.",
+        "Kafka is the broker that Orbit lacks.",
+    ],
 )
 def test_what_something_is_not_depends_on_nothing(text: str) -> None:
     assert said(text) == set()

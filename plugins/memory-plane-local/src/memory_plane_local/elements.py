@@ -385,11 +385,9 @@ class _Builder:
         if self.tokens[at].low != "that" or not self.found or at + 1 >= len(self.tokens):
             return False
         after = self.tokens[at + 1].low
-        verb = after in forms() or after in ("is", "are", "will")
+        opens = after in forms() or after in ("is", "are", "will") or after in _PRONOUNS or at + 1 in self.names
         head = self.found[-1]
-        if head.kind in (ROLE, PRONOUN):
-            return verb and head.determined  # "a company that uses Kafka"
-        return head.kind in (NAME, NOUN) and (verb or after in _PRONOUNS or at + 1 in self.names)
+        return opens and (head.kind in (NAME, NOUN) or (head.kind in (ROLE, PRONOUN) and head.determined))
 
 
 def _is_field(name: str) -> bool:

@@ -102,10 +102,12 @@ def unconfirmed(tokens: Sequence[Token]) -> int:
     end = len(tokens)
     while end and tokens[end - 1].shape == "mark":
         end -= 1
-    guards, tail = _guards("closing"), tokens[max(0, end - _CLOSING) : end]
-    for at, token in enumerate(tail, end - len(tail)):
+    guards = _guards("closing")
+    for at in range(max(0, end - _CLOSING), end):
+        if tokens[at].low not in guards:
+            continue
         said = tuple(after.low for after in tokens[at + 1 : end])
-        if all(rest != said for rest, _ in guards.get(token.low, ())):
+        if all(rest != said for rest, _ in guards[tokens[at].low]):
             continue
         begin = at
         while begin and tokens[begin - 1].low in cues("disclaiming"):

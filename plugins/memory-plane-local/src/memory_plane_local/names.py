@@ -202,7 +202,7 @@ def _ordinary_opening(tokens: Sequence[Token], begin: int, end: int) -> bool:
         return is_common(low) or low.endswith(("ing", "ed", "ly"))
     ordinary = (
         is_common(low)
-        or (len(low) > _PREFIXED and low.endswith("edly"))
+        or (len(low) > _PREFIXED and low.endswith(("edly", "ably")))
         or (low.endswith(("ed", "ing")) and (low in forms() or _undone(low)))
     )
     last = tokens[end - 1].low

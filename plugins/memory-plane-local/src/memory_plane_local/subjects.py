@@ -41,7 +41,7 @@ def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
     if before.low == "'s" and at > 1 and clause.elements[at - 2].low == "let" and element.low in cues("taking"):
         return discourse.resolve("us")
     if before.low in cues("relative"):
-        return _described(clause, at - 1), 1.0
+        return _described(discourse, clause, at - 1), 1.0
     if before.low in cues("link"):
         return (clause.last, 1.0) if clause.last or at > 2 else _implied(discourse, clause, element)
     if before.low in cues("resume") and not (element.bare and element.form == "base" and element.low.isascii()):
@@ -54,14 +54,19 @@ def subject(discourse: Discourse, clause: Clause, at: int) -> Found:
     return [], 0.0
 
 
-def _described(clause: Clause, at: int) -> list[Name]:
-    """What the relative pronoun at `at` stands for: Orbit in "Orbit is a service that"; nothing where it is none."""
-    elements = clause.elements
-    link, head = elements[at - 2] if at > 2 else None, elements[at - 1]
-    if link is None or link.kind != VERB or link.low != "be" or head.kind not in (NOUN, PRONOUN, ROLE):
+def _described(discourse: Discourse, clause: Clause, at: int) -> list[Name]:
+    """What the relative pronoun at `at` stands for: Orbit in "Orbit is a service that", and "Orbit, a service that"."""
+    elements, head = clause.elements, clause.elements[at - 1]
+    if at < 3 or head.kind not in (NOUN, PRONOUN, ROLE) or elements[at - 3].kind not in (NAME, PRONOUN):
         return clause.nearest(at)
-    named = elements[at - 3]
-    return [] if named.kind != NAME or link.flags & ~PAST_TENSE else named.names
+    link, first = elements[at - 2], elements[at - 3]
+    named = first.names if first.kind == NAME else discourse.resolve(first.low)[0]
+    if link.low == "," and head.determined and not head.definite:
+        placed = at > 3 and elements[at - 4].low in ("to", *cues("preposition"))  # "at Acme, a service that"
+        return clause.nearest(at) if placed else named
+    if link.kind != VERB or link.low != "be":
+        return clause.nearest(at)
+    return [] if link.flags & ~PAST_TENSE else named
 
 
 def governing(clause: Clause, at: int) -> Element | None:
