@@ -56,6 +56,14 @@ def said(text: str, polarity: str = "positive") -> set[str]:
         ("राहुल इन्फोसिस में काम करता है और पुणे में रहता है।", "राहुल WORKS_AT इन्फोसिस; राहुल LOCATED_IN पुणे"),
         ("يعمل أحمد في شركة أرامكو ويعيش في الرياض.", "أحمد WORKS_AT أرامكو; أحمد LOCATED_IN الرياض"),
         ("Lan làm việc tại Viettel và đang học Rust.", "Lan WORKS_AT Viettel; Lan LEARNING Rust"),
+        (
+            "Ο Γιώργος Νικολάου εργάζεται στην Alpha Bank και ζει στην Αθήνα.",
+            "Γιώργος Νικολάου WORKS_AT Alpha Bank; Γιώργος Νικολάου LOCATED_IN Αθήνα",
+        ),
+        ("Η Ελένη, που εργάζεται στη Hexaline, γνώρισε τον Γιάννη.", "Ελένη WORKS_AT Hexaline; Ελένη KNOWS Γιάννης"),
+        ("Ο Δημήτρης ηγείται του έργου Άτλας.", "Δημήτρης LEADS Άτλας"),
+        ("Η Άννα είναι διευθύνουσα σύμβουλος της Hexaline.", "Άννα CEO_OF Hexaline"),
+        ("Ο προϊστάμενος της Μαρίας είναι ο Νίκος Βλάχος.", "Νίκος Βλάχος MANAGES Μαρία"),
         ("Felix hat Clara eingestellt.", "Felix HIRED Clara"),
         (
             "Max Weber ist seit 2015 Professor an der TU München.",
@@ -116,6 +124,11 @@ def test_phrases_of_other_languages_are_read(text: str, claims: str) -> None:
         ("高橋さんはトヨタで働いていません。", "negative"),
         ("陈伟不再在百度工作。", "past"),
         ("민수는 더 이상 네이버에서 일하지 않는다.", "past"),
+        ("Ο Νίκος δεν εργάζεται πλέον στη Hexaline.", "past"),
+        ("Ο Κώστας δεν χρησιμοποιεί Rust.", "negative"),
+        ("Εργάζεται η Ελένη στη Hexaline;", "question"),
+        ("Εργάζεται η Ελένη στη Hexaline\u037e", "question"),
+        ("Ίσως η Σοφία εργάζεται στη Hexaline.", "hypothetical"),
     ],
 )
 def test_what_is_denied_over_asked_or_supposed_is_not_so(text: str, polarity: str) -> None:
@@ -190,6 +203,10 @@ def test_mentions_are_what_stands_in_the_text_or_implied() -> None:
         ("uk", "Києві", "loc", "Київ"),
         ("pl", "Orlenie", "loc", "Orlen"),
         ("pl", "Allegro", "loc", "Allegro"),
+        ("el", "Γιώργου Νικολάου", "gen", "Γιώργος Νικολάου"),
+        ("el", "Μαρίας Παπαδοπούλου", "gen", "Μαρία Παπαδοπούλου"),
+        ("el", "Γιάννη", "acc", "Γιάννης"),
+        ("el", "Ελένη", "acc", "Ελένη"),
     ],
 )
 def test_names_are_put_into_the_nominative(language: str, name: str, case: str, found: str) -> None:

@@ -74,7 +74,7 @@ def find_told(language: Language, sentence: Sentence, names: Sequence[Name], kno
         return []
     chosen = _chosen(language, masked)
     told: list[Told] = []
-    previous = 0
+    previous, asked = 0, QUESTION if language.asks(sentence) else 0
     for at, (said, found) in enumerate(chosen):
         following = chosen[at + 1][1].start() if at + 1 < len(chosen) else len(masked.text)
         _decline(language, masked, said, found, known)
@@ -92,7 +92,7 @@ def find_told(language: Language, sentence: Sentence, names: Sequence[Name], kno
         objects = masked.named(found["o"])
         if any(name in objects for name in subject):
             continue
-        told.append(Told(said, subject, objects, flags | (QUESTION if sentence.question else 0), title, found.start()))
+        told.append(Told(said, subject, objects, flags | asked, title, found.start()))
         previous = found.end()
         if flags == NEGATIVE and (instead := _instead(language, masked, said, found, known)):
             told.append(Told(said, subject, instead, told[-1].flags & ~NEGATIVE, title, found.start()))

@@ -27,6 +27,7 @@ _LETTERED = {
     "hi": ("\u0900", "\u097f"),
     "ar": ("\u0600", "\u06ff"),
     "ru": ("\u0400", "\u04ff"),
+    "el": ("\u0370", "\u03ff"),
 }
 """Languages that their letters tell, the first before the others."""
 _OPENING, _SHORT = 2, 3
@@ -83,6 +84,11 @@ class Language:
     def letter(self) -> str:
         """What matches a letter of a word: in Hindi and Arabic signs above and below the letters as well."""
         return r"[\w\u0900-\u0963\u0966-\u097f\u064b-\u0652]" if self.code in ("hi", "ar") else r"\w"
+
+    def asks(self, sentence: Sentence) -> bool:
+        """Return whether a sentence is a question; a Greek one ends in what is a semicolon elsewhere."""
+        behind = sentence.text[sentence.tokens[-1].end :].lstrip()
+        return sentence.question or (self.code == "el" and behind[:1] in (";", "\u037e"))
 
     def listed(self, use: str) -> tuple[str, ...]:
         """Return the entries of a use, as regular expressions."""
