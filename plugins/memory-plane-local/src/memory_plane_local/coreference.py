@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from memory_plane.vocabulary.meanings import genders
 from memory_plane_local.elements import NAME, NOUN, VERB, WORD, Element
 from memory_plane_local.name import Name
 from memory_plane_local.tables import cues, rows
@@ -19,7 +20,7 @@ _WANTED = {
     "both": (("Person",), 0.92),
     "code": (("Project",), 0.9),
 }
-_MEMORY = 12
+_MEMORY, _LONGEST_ENDING = 12, 5
 _THING, _GROUP = ("Project", "Tool"), ("Organization", "Team")
 _CALLED = dict.fromkeys(("project", "app", "game", "tool", "library", "product", "service", "site", "platform"), _THING)
 _CALLED |= dict.fromkeys(("studio", "charity", "foundation", "organisation", "organization", "nonprofit"), _GROUP)
@@ -101,17 +102,20 @@ class Discourse:
 
 
 @cache
-def _genders() -> dict[str, str]:
-    """The pronoun that given names and endings are spoken of by, "" for those of either."""
-    return {name: pronoun.replace("any", "") for pronoun, text in rows("genders.tsv") for name in text.split()}
+def _endings() -> dict[str, str]:
+    """The pronoun that given names are spoken of by, by their ending, "" for names of either."""
+    found = ((word, pronoun) for pronoun, text in rows("gender_endings.tsv") for word in text.split())
+    return {word: "" if pronoun == "either" else pronoun for word, pronoun in found}
 
 
 def _gender(text: str) -> str:
     """The pronoun of a person by the given name, "" where it does not tell."""
-    given, known = text.split()[0].lower(), _genders()
-    if given in known:
-        return known[given]
-    return next((known[f"-{given[-size:]}"] for size in (5, 4, 3, 2, 1) if f"-{given[-size:]}" in known), "")
+    given, endings = text.split()[0].lower(), _endings()
+    for pronoun, names in genders().items():
+        if given in names:
+            return pronoun
+    ways = (given, *(f"-{given[-size:]}" for size in range(_LONGEST_ENDING, 0, -1)))
+    return next((endings[way] for way in ways if way in endings), "")
 
 
 def renamed(elements: Sequence[Element], tokens: Sequence[Token]) -> Iterator[tuple[Name, Name]]:

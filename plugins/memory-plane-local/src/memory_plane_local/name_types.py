@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from unicodedata import combining, normalize
 
-from memory_plane_local.lexicon import common_nouns, contexts, is_common, nouns
+from memory_plane_local.lexicon import common_nouns, contexts, nouns
 from memory_plane_local.tables import cues, words
 from memory_plane_local.things import behaves_as_thing
 from memory_plane_local.tokens import Token, uncased
@@ -26,8 +26,7 @@ def type_options(tokens: Sequence[Token], begin: int, end: int, lows: list[str])
     guess = inner if inner[0] else _by_its_neighbours(tokens, begin, end, lows[-1])
     if guess[0] or len(lows) > 1:
         return guess
-    given = _is_given(lows[0]) or (lows[0] in words("genders.tsv") and not is_common(lows[0]))
-    return (("Person",), GIVEN) if given else _by_its_ending(lows[0])
+    return (("Person",), GIVEN) if _is_given(lows[0]) else _by_its_ending(lows[0])
 
 
 def _noun_kind(low: str) -> str:
