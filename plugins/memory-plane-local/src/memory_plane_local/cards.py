@@ -16,7 +16,7 @@ from memory_plane_local.titles import state
 from memory_plane_local.verbs import sense
 
 _PERSON, _COMPANIES = ("Person",), (("Organization",), ("Team",))
-_SURE, _MOST, _WORDS = 0.93, 40, 2
+_SURE, _MOST, _WORDS, _LABELLED = 0.93, 40, 2, 3
 
 
 class Cards:
@@ -34,16 +34,20 @@ class Cards:
         self._heard, self._alone = last, elements[0].names if len(elements) == 1 and _person(elements[0]) else []
         if clause.flags or not 0 < len(elements) <= _MOST:
             return
+        listed = len(elements) > 1 and elements[1].low == ":" and _labels(clause, elements[0])
         for at, element in enumerate(elements):
             if element.low == "(" and at and _person(elements[at - 1]):
                 inside = list(takewhile(lambda one: one.low != ")", elements[at + 1 :]))
+                if listed and len(inside) == 1 and inside[0].kind == NAME and not inside[0].names[0].options:
+                    inside[0].names[0].options = ("Organization",)  # "Present: Håkon Vik (NVE)"
                 self._line(clause, elements[at - 1].names, inside, told=True)
         verb = next((at for at, element in enumerate(elements) if element.kind == VERB), len(elements))
         if verb < len(elements) and (verb == 0 or elements[verb - 1].low not in cues("cell")):
             return
         elements = elements[:verb]
         begin = next((at for at, element in enumerate(elements) if element.kind != MARK), 0)
-        begin += 2 * (len(elements) > begin + 3 and _labels(clause, elements[begin : begin + 4]))
+        cells = len(elements) > begin + _LABELLED and elements[begin + _LABELLED].low in cues("cell")
+        begin += 2 * (cells and elements[begin + 1].low == ":" and _labels(clause, elements[begin]))
         if _person(elements[begin]) and begin + 1 < len(elements) and elements[begin + 1].low in cues("beside"):
             self._line(clause, elements[begin].names, elements[begin + 1 :], told=False)
         elif signed and elements[begin].kind == ROLE:
@@ -82,11 +86,9 @@ def _cells(elements: Sequence[Element]) -> list[list[Element]]:
     return cells
 
 
-def _labels(clause: Clause, opening: Sequence[Element]) -> bool:
-    """Whether a line begins with what somebody is to the writer, and tells in cells who that is: "Lead: Ana / Acme"."""
-    label, mark, _, cell = opening
-    told = contexts("label").get(clause.sentence.tokens[label.begin].low) == "Person"
-    return told and mark.low == ":" and cell.low in cues("cell")
+def _labels(clause: Clause, element: Element) -> bool:
+    """Whether a line begins with what people are to it or to the writer: "Lead: Ana / Acme", "Attendees: …"."""
+    return contexts("label").get(clause.sentence.tokens[element.begin].low) == "Person"
 
 
 def _person(element: Element) -> bool:

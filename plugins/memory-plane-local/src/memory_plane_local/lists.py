@@ -76,6 +76,8 @@ def _own_clause(found: list[Element], begin: int, at: int) -> bool:
     after = found[ahead] if ahead < len(found) else None
     if begin and found[begin - 1].kind == WORD and gap(found, at, found[begin - 1].low):
         return True
+    if after is not None and after.low in cues("flow"):
+        return True
     if after is None or after.kind != VERB or (after.bare and after.form in ("ing", "participle")):
         return False
     if any(element.kind == VERB for element in found[max(0, begin - 3) : begin]):

@@ -12,8 +12,9 @@ from memory_plane.types import Item
 from memory_plane_local.clauses import Clause
 from memory_plane_local.dates import due_date
 from memory_plane_local.deals import act, bind, is_deed, is_named, past, task_end
-from memory_plane_local.elements import MARK, NAME, NOUN, ROLE, Element
+from memory_plane_local.elements import MARK, NAME, NOUN, ROLE, WORD, Element
 from memory_plane_local.guards import HYPOTHETICAL
+from memory_plane_local.lexicon import stems
 from memory_plane_local.relations import Reader
 from memory_plane_local.tables import cues, rows, words
 from memory_plane_local.tokens import Token
@@ -60,18 +61,22 @@ def read_assignments(reader: Reader, clause: Clause) -> Iterator[Item]:
     """Yield what people are given to do: "Yara to draft the brief, Otto to book the venue by Thursday"."""
     elements, tokens = clause.elements, clause.sentence.tokens
     for at, element in enumerate(elements[:-2]):
-        begin = elements[at + 1].end
+        does = element.kind == NAME and _does(elements[at + 1])
+        begin = elements[at + 1].begin if does else elements[at + 1].end
         alone = (
             at == 0
             or elements[at - 1].kind == MARK
             or elements[at - 1].low in cues("joiner")
             or _is_given(elements, at)
         )
-        if not (alone and element.kind == NAME and elements[at + 1].low in cues("assigning")) or clause.flags:
+        given = element.kind == NAME and (does or elements[at + 1].low in cues("assigning"))
+        if not (alone and given) or clause.flags:
             continue
         end = task_end(tokens, begin, clause.written)
         due = due_date(tokens[end : end + _DUE], clause.written)
-        if elements[at + 1].low == "to":
+        if does:
+            said = due is not None and tokens[end].low in ("by", "before", "due") and end >= begin + _SHORTEST
+        elif elements[at + 1].low == "to":
             said = end >= begin + _SHORTEST and is_deed(clause, begin)
         else:
             by = any(token.low in cues("day_due") for token in tokens[end : end + 1])
@@ -82,6 +87,11 @@ def read_assignments(reader: Reader, clause: Clause) -> Iterator[Item]:
             clause.onwards[begin:] = [bits | HYPOTHETICAL for bits in clause.onwards[begin:]]
             if item := bind(reader, owners, act(reader, clause, begin, end), _ASSIGNED, due):
                 yield item
+
+
+def _does(element: Element) -> bool:
+    """Whether a word tells what somebody does, by a verb that no relation has: "Ana reviews the schema by Friday"."""
+    return element.kind == WORD and element.low.endswith("s") and bool(words("deeds.txt") & set(stems(element.low)))
 
 
 def _is_given(elements: Sequence[Element], at: int) -> bool:

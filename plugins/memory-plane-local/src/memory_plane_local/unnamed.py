@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from memory_plane_local.clauses import Clause
 from memory_plane_local.coreference import Discourse
-from memory_plane_local.elements import MARK, NOUN, WORD, Element
+from memory_plane_local.elements import MARK, NAME, NOUN, WORD, Element
 from memory_plane_local.lexicon import is_common
 from memory_plane_local.name import THING, Name
 from memory_plane_local.objects import Found, Once
@@ -45,7 +45,7 @@ def package(discourse: Discourse, once: Once, clause: Clause, at: int) -> Found:
 
 def hindrance(once: Once, clause: Clause, at: int) -> Found:
     """Return what holds something up in several ordinary words to the end of a clause: "missing TLS cert"."""
-    said = list(takewhile(lambda one: one.kind in (WORD, NOUN) and _says(one.low), clause.elements[at:]))
+    said = list(takewhile(_says, clause.elements[at:]))
     after = at + len(said)
     ends = after == len(clause.elements) or clause.elements[after].kind == MARK
     if not said or not ends or said[-1].end - said[0].begin < _SEVERAL:
@@ -63,7 +63,11 @@ def _is_field(low: str) -> bool:
     return low in cues("department") or low in words("fields.txt")
 
 
-def _says(low: str) -> bool:
-    """Whether a word says something, and nothing of time."""
+def _says(element: Element) -> bool:
+    """Whether a word or an abbreviation says something, and nothing of time."""
+    low = element.low
+    if element.kind == NAME:
+        return low.isupper() and not element.names[0].options
     listed = low in words("function.txt") or low in words("calendar.txt")
-    return low.isalpha() and not listed and low.removesuffix("s") not in cues("no_user")
+    told = low.isalpha() and not listed and low.removesuffix("s") not in cues("no_user")
+    return element.kind in (WORD, NOUN) and told
