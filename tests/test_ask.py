@@ -250,6 +250,18 @@ def test_note_takes_no_facts_place_and_what_it_said_later_is_told(make_plane: Ma
     assert plane.ask("Where does Bob work?").text == "Globex"
 
 
+def test_what_is_known_of_whoever_may_be_the_same_is_told_as_of_that_name(make_plane: MakePlane) -> None:
+    plane = make_plane("local")
+    plane.post("Ingrid Solheim lives in Bergen.", agent="muse")
+    plane.post("Ingrid leads the Atlas team.", agent="grok")
+    assert plane.ask("What does Ingrid lead?").text == "Atlas"
+    assert plane.ask("Where does Ingrid live?").text == "Bergen (“Ingrid” read as Ingrid Solheim)"
+    assert plane.ask("What does Ingrid Solheim lead?").text == "Atlas (“Ingrid Solheim” read as Ingrid)"
+    (pair,) = plane.reviews()
+    plane.distinct([pair.one.id, pair.other.id], agent="user")
+    assert plane.ask("Where does Ingrid live?").text == "I don't know"
+
+
 def test_items_facts_and_doings_are_answered(empty: Plane) -> None:
     friday = datetime(2026, 3, 6, 12, tzinfo=UTC)
     empty.post("Ship the pricing page", agent="codex", kind="commitment", due_at=friday)

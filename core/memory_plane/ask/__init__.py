@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 
 from sqlalchemy import Connection
 
@@ -55,14 +55,15 @@ def ask(
     answering = cache(partial(_answering, connection, clock, as_of=as_of, least=least))
     exact, names, nothing, asking = naming.exact(found), Names(), None, frozenset[str]()
     for more in (dict, partial(naming.near, found), partial(naming.unknown, found)):
-        names = _merged(exact, more())
-        readings = list(dict.fromkeys(islice(_readings(connection, found, names, clock), _READINGS)))
-        for form, period in readings:
-            asking |= relations(form)
-            answer = answering(period).answer(form)
-            if answer is not None and answer.findings and not answer.text.startswith(diary.NOT_YET):
-                return _saying_how(answer, names)
-            nothing = nothing or answer
+        names, readings = _merged(exact, more()), list[Reading]()
+        for called in chain((names,), naming.doubted(names)):
+            readings = list(dict.fromkeys(islice(_readings(connection, found, called, clock), _READINGS)))
+            for form, period in readings:
+                asking |= relations(form)
+                answer = answering(period).answer(form)
+                if answer is not None and answer.findings and not answer.text.startswith(diary.NOT_YET):
+                    return _saying_how(answer, called)
+                nothing = nothing or answer
         if readings:
             break
     fact = _by_key(connection, found, clock, as_of)

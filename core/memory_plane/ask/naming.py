@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 
@@ -17,7 +17,7 @@ from memory_plane.ask.questions import Named
 from memory_plane.ask.verbs import ARTICLES, AUXILIARIES, LOOSE
 from memory_plane.ask.words import Word
 from memory_plane.ask.words import words as named_words
-from memory_plane.recall import knowledge, state
+from memory_plane.recall import graph, knowledge, reviews, state
 from memory_plane.store.names import folded
 from memory_plane.vocabulary.meanings import attributes, kinds, question_phrases, titles, verb_forms
 
@@ -116,6 +116,23 @@ class Naming:
             found += words[at : at + 1] if read is None else named_words(read[1])
             at = at + 1 if read is None else read[0]
         return found
+
+    def doubted(self, names: Names) -> Iterator[Names]:
+        """Yield the names once more for those whom it is asked about whether they are one with who is called so.
+
+        Only where there is one such: what is found is then told as that of another name.
+        """
+        others, read = dict(names), 0
+        for at, ((end, longest), *shorter) in sorted(names.items()):
+            nodes = graph.nodes(self.connection, [node.key for node in longest.nodes]).values() if at >= read else ()
+            asked = reviews.others(self.connection, [node.id for node in nodes])
+            keys = [key for id in asked for key in graph.find(self.connection, id)]
+            if len(keys) == 1:
+                (other,) = knowledge.nodes(self.connection, keys).values()
+                others[at] = [(end, replace(longest, nodes=(other,), read_as=other.name)), *shorter]
+            read = max(read, end)
+        if others != names:
+            yield others
 
     def unknown(self, words: Sequence[Word]) -> Names:
         """Return words without meaning as names of nothing that is here."""

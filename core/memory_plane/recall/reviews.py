@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from itertools import islice
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -49,11 +49,25 @@ def reviews(connection: Connection, now: datetime, limit: int) -> tuple[Review, 
 
 def asked(connection: Connection, ids: Iterable[str]) -> list[tuple[str, str]]:
     """Return the pairs of these nodes of which it is asked whether they are one."""
-    members = [
-        member for id in ids for member in identities.members(connection, identities.representative(connection, id))
-    ]
-    doubted = _doubts.c.one.in_(members), _doubts.c.other.in_(members)
-    rows = connection.execute(select(_doubts.c.one, _doubts.c.other).where(*doubted).distinct()).all()
+    members = _members(connection, ids)
+    return _asked(connection, and_(_doubts.c.one.in_(members), _doubts.c.other.in_(members)))
+
+
+def others(connection: Connection, ids: Collection[str]) -> set[str]:
+    """Return the nodes of which it is asked whether they are one with these."""
+    members = _members(connection, ids)
+    pairs = _asked(connection, or_(_doubts.c.one.in_(members), _doubts.c.other.in_(members)))
+    own = {identities.representative(connection, id) for id in ids}
+    return {id for pair in pairs for id in pair} - own
+
+
+def _members(connection: Connection, ids: Iterable[str]) -> list[str]:
+    stand = (identities.representative(connection, id) for id in ids)
+    return [member for id in stand for member in identities.members(connection, id)]
+
+
+def _asked(connection: Connection, doubted: ColumnElement[bool]) -> list[tuple[str, str]]:
+    rows = connection.execute(select(_doubts.c.one, _doubts.c.other).where(doubted).distinct()).all()
     return sorted(_pairs(connection, ((one, other, 1.0, "") for one, other in rows)))
 
 
