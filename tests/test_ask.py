@@ -256,7 +256,7 @@ def test_what_is_known_of_whoever_may_be_the_same_is_told_as_of_that_name(make_p
     plane.post("Ingrid leads the Atlas team.", agent="grok")
     assert plane.ask("What does Ingrid lead?").text == "Atlas"
     assert plane.ask("Where does Ingrid live?").text == "Bergen (“Ingrid” read as Ingrid Solheim)"
-    assert plane.ask("What does Ingrid Solheim lead?").text == "Atlas (“Ingrid Solheim” read as Ingrid)"
+    assert plane.ask("What does Ingrid Solheim lead?").text == "I don't know"
     (pair,) = plane.reviews()
     plane.distinct([pair.one.id, pair.other.id], agent="user")
     assert plane.ask("Where does Ingrid live?").text == "I don't know"

@@ -334,6 +334,8 @@ doubts = Table(
     _key("other", Id),
     _some("probability", Double),
     Index("ix_doubts_probability", "probability"),
+    Index("ix_doubts_one", "one"),
+    Index("ix_doubts_other", "other"),
     sqlite_with_rowid=False,
 )
 

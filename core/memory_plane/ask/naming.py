@@ -118,13 +118,14 @@ class Naming:
         return found
 
     def doubted(self, names: Names) -> Iterator[Names]:
-        """Yield the names once more for those whom it is asked about whether they are one with who is called so.
+        """Yield the names once more, a first name for the one person of whom it is asked whether it is theirs.
 
-        Only where there is one such: what is found is then told as that of another name.
+        What is found is then told as that of another name.
         """
         others, read = dict(names), 0
         for at, ((end, longest), *shorter) in sorted(names.items()):
-            nodes = graph.nodes(self.connection, [node.key for node in longest.nodes]).values() if at >= read else ()
+            alone = end == at + 1 and at >= read
+            nodes = graph.nodes(self.connection, [node.key for node in longest.nodes]).values() if alone else ()
             asked = reviews.others(self.connection, [node.id for node in nodes])
             keys = [key for id in asked for key in graph.find(self.connection, id)]
             if len(keys) == 1:

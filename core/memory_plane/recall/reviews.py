@@ -55,6 +55,8 @@ def asked(connection: Connection, ids: Iterable[str]) -> list[tuple[str, str]]:
 
 def others(connection: Connection, ids: Collection[str]) -> set[str]:
     """Return the nodes of which it is asked whether they are one with these."""
+    if not ids:
+        return set()
     members = _members(connection, ids)
     pairs = _asked(connection, or_(_doubts.c.one.in_(members), _doubts.c.other.in_(members)))
     own = {identities.representative(connection, id) for id in ids}
