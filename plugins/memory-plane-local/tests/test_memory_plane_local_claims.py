@@ -227,6 +227,7 @@ def test_what_is_not_so_yet_struck_out_or_over_is_not_current(text: str) -> None
     ("text", "so"),
     [
         ("met ingrid from northlight today, she is their cto", "ingrid CTO_OF northlight"),
+        ("ingrid is the cto of northlight", "ingrid CTO_OF northlight"),
         ("we use redis and postgres for checkout", "checkout USES redis"),
         ("Ingrid works at Hexaline and also works part-time at Volta.", "Ingrid WORKS_AT Volta"),
         ("Ingrid works full time for Volta.", "Ingrid WORKS_AT Volta"),

@@ -15,6 +15,8 @@ from memory_plane_local.verbs import sense
 _NAMED = frozenset({"call", "name", "be", "become"})
 _PLACES = ("Organization", "Team", "Project")
 _STRENGTH = 0.94
+_OFFICES = frozenset({"CEO", "CTO", "CFO", "COO", "CMO", "CPO", "CIO", "CISO"})
+"""What one is of a company alone, whose name may be written small: "cto of northlight"."""
 _COMPANIES = (("Organization",), ("Team",))
 _MADE = {"maintainer": ("maintain", "SUPPORTS"), "author": ("author", "BUILDS"), "creator": ("create", "BUILDS")}
 """Titles that one has of a thing, by the verbs that say the same."""
@@ -199,7 +201,8 @@ def _place_after(reader: Reader, clause: Clause, at: int) -> tuple[Name | None, 
         return None, cursor, 0.0
     cursor += 1
     cursor += cursor < len(elements) and elements[cursor].low == ","
-    if cursor < len(elements) and elements[cursor].kind in (NAME, NOUN, PRONOUN):
+    kinds = (NAME, NOUN, PRONOUN, *((WORD,) if elements[at].low in _OFFICES else ()))
+    if cursor < len(elements) and elements[cursor].kind in kinds:
         names, after, factor = reader.objects(clause, cursor)
         for name in names[:1]:
             if fit(name, _PLACES):
