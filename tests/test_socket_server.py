@@ -434,7 +434,11 @@ def database(home: Path) -> Iterator[sqlite3.Connection]:
 
 def dialled(path: str) -> Bridge:
     ours = socket.socket(socket.AF_UNIX)
-    ours.connect(path)
+    try:
+        ours.connect(path)
+    except OSError:
+        ours.close()
+        raise
     return Bridge(ours, opening())
 
 

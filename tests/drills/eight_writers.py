@@ -94,12 +94,13 @@ class Report:
         self._thread.start()
 
     def _read(self) -> None:
-        for line in self._source:
-            said = json.loads(line)
-            if said[3] == "refused":
-                self.refused += 1
-            else:
-                self.lines.append(said)
+        with self._source:
+            for line in self._source:
+                said = json.loads(line)
+                if said[3] == "refused":
+                    self.refused += 1
+                else:
+                    self.lines.append(said)
 
     def wait_for(self, receipts: int, refused: int = 0) -> None:
         """Wait until so many writes were taken and so many refused."""

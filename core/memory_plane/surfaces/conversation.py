@@ -53,6 +53,7 @@ class Conversation:
             await server.run(self.requests, self, server.create_initialization_options())
         finally:
             self._reading.cancel()
+            self._feed.close()
 
     def end(self) -> None:
         """Read no more, and end when what is under way is answered."""
