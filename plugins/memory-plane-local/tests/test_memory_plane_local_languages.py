@@ -9,8 +9,9 @@ import pytest
 from memory_plane.types import Extraction, Memory
 from memory_plane_local.cases import nominative
 from memory_plane_local.extraction import extract
-from memory_plane_local.languages import language_of
+from memory_plane_local.languages import Language, _compile, language_of
 from memory_plane_local.sentences import sentences
+from memory_plane_local.tables import rows
 from memory_plane_local.tokens import tokenize
 
 
@@ -64,6 +65,18 @@ def said(text: str, polarity: str = "positive") -> set[str]:
         ("Ο Δημήτρης ηγείται του έργου Άτλας.", "Δημήτρης LEADS Άτλας"),
         ("Η Άννα είναι διευθύνουσα σύμβουλος της Hexaline.", "Άννα CEO_OF Hexaline"),
         ("Ο προϊστάμενος της Μαρίας είναι ο Νίκος Βλάχος.", "Νίκος Βλάχος MANAGES Μαρία"),
+        ("Mette Holm arbejder hos Maersk og bor i Aarhus.", "Mette Holm WORKS_AT Maersk; Mette Holm LOCATED_IN Aarhus"),
+        ("Projektet Falk ledes af Jonas.", "Jonas LEADS Falk"),
+        ("Søren Kjær er administrerende direktør for Nordwind.", "Søren Kjær CEO_OF Nordwind"),
+        (
+            "Kari Nordmann jobber i Equinor og bor i Bergen.",
+            "Kari Nordmann WORKS_AT Equinor; Kari Nordmann LOCATED_IN Bergen",
+        ),
+        ("Astrid har flyttet til Oslo.", "Astrid LOCATED_IN Oslo"),
+        ("Budi bekerja di Gojek dan tinggal di Jakarta.", "Budi WORKS_AT Gojek; Budi LOCATED_IN Jakarta"),
+        ("Proyek Elang dipimpin oleh Agus.", "Agus LEADS Elang"),
+        ("Ioana lucrează la Bitdefender și locuiește în Cluj.", "Ioana WORKS_AT Bitdefender; Ioana LOCATED_IN Cluj"),
+        ("Radu este directorul tehnic al Hexaline.", "Radu CTO_OF Hexaline"),
         ("Felix hat Clara eingestellt.", "Felix HIRED Clara"),
         (
             "Max Weber ist seit 2015 Professor an der TU München.",
@@ -124,6 +137,16 @@ def test_phrases_of_other_languages_are_read(text: str, claims: str) -> None:
         ("高橋さんはトヨタで働いていません。", "negative"),
         ("陈伟不再在百度工作。", "past"),
         ("민수는 더 이상 네이버에서 일하지 않는다.", "past"),
+        ("Anders arbejder ikke længere hos Hexaline.", "past"),
+        ("Ida bruger ikke Rust.", "negative"),
+        ("Ida använder inte Rust.", "negative"),
+        ("Håkon bruker ikke Rust.", "negative"),
+        ("Kanskje jobber Liv i Telenor.", "hypothetical"),
+        ("Dewi tidak lagi bekerja di Hexaline.", "past"),
+        ("Apakah Budi bekerja di Hexaline?", "question"),
+        ("Jika Budi pindah, dia akan bekerja di Grab.", "hypothetical"),
+        ("Andrei nu mai lucrează la Hexaline.", "past"),
+        ("Vlad nu folosește Rust.", "negative"),
         ("Ο Νίκος δεν εργάζεται πλέον στη Hexaline.", "past"),
         ("Ο Κώστας δεν χρησιμοποιεί Rust.", "negative"),
         ("Εργάζεται η Ελένη στη Hexaline;", "question"),
@@ -133,6 +156,11 @@ def test_phrases_of_other_languages_are_read(text: str, claims: str) -> None:
 )
 def test_what_is_denied_over_asked_or_supposed_is_not_so(text: str, polarity: str) -> None:
     assert {claim.polarity for claim in read(text).claims} == {polarity}
+
+
+def test_every_phrase_of_the_table_can_be_looked_for() -> None:
+    for code in {row[0] for row in rows("foreign.tsv")}:
+        assert all(_compile(Language(code), phrase.text) for phrase in Language(code).phrases)
 
 
 def test_a_denial_reaches_no_further_than_its_clause() -> None:
