@@ -239,6 +239,8 @@ def test_what_is_not_so_yet_struck_out_or_over_is_not_current(text: str) -> None
         ("Quillnest, a service that depends on Kafka, is down.", "Quillnest DEPENDS_ON Kafka"),
         ("Petra is an engineer that works at Volta.", "Petra WORKS_AT Volta"),
         ("Ingrid works with Bruno K. at Northlight.", "Bruno K WORKS_AT Northlight"),
+        ("Bruno K. (CTO) works at Northlight.", "Bruno K WORKS_AT Northlight"),
+        ("Acme Inc.'s CTO is Ana.", "Ana CTO_OF Acme Inc"),
     ],
 )
 def test_claim_is_read_of_whom_the_sentence_speaks(text: str, so: str) -> None:

@@ -87,7 +87,7 @@ def is_last_initial(tokens: Sequence[Token], at: int) -> bool:
         return False
     given, after = tokens[at - 1], tokens[at + 2]
     named = given.shape == "cap" and any(given.low in words(f"{kind}.txt") for kind in ("first_names", "given_names"))
-    return named and (after.shape == "low" or after.low in (",", ")", "'s", "’s"))
+    return named and (after.shape == "low" or after.low in (",", "(", ")"))
 
 
 def is_initial(tokens: Sequence[Token], at: int) -> bool:

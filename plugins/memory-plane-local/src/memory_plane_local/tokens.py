@@ -19,6 +19,7 @@ _JOINERS, _DOT = "\u200c\u200d", "(?<=[\u30a1-\u30fc])・(?=[\u30a1-\u30fa])"
 _SCANNER = re.compile(
     r"(?P<link>https?://\S+)"
     rf"|(?P<word>[\w{_MARKS}]+(?:(?:[-.'’@&{_JOINERS}]|{_DOT})[\w{_MARKS}]+)*(?:\+\+|\#(?!\w))?)"
+    r"|(?P<owning>(?<=\w\.)['’]s\b)"  # Bruno K.'s team
     r"|(?P<mark>\n\s*|```|~~~|<->|<>|->|\.\.+|[^\w\s])"
 )
 _SAME = {"，": ",", "、": ",", "（": "(", "）": ")", "：": ":", "\u037e": ";", "~~~": "```"}
@@ -47,7 +48,9 @@ def tokenize(text: str) -> tuple[Token, ...]:
     tokens: list[Token] = []
     for found in _SCANNER.finditer(text):
         piece, start = found.group(), found.start()
-        if found.lastgroup != "word":
+        if found.lastgroup == "owning":
+            tokens.append(Token(piece, "'s", start, found.end(), "low"))
+        elif found.lastgroup != "word":
             kind = "link" if found.lastgroup == "link" else "mark"
             low = "\n" if piece[0] == "\n" else _SAME.get(piece, piece)
             tokens.append(Token(piece, low, start, found.end(), kind))
