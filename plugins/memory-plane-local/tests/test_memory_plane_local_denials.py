@@ -253,6 +253,11 @@ def test_who_gives_up_a_title_has_not_left_the_company(text: str, over: dict[str
             dict.fromkeys(("Alice LEADS Falcon", "Bob LEADS Falcon"), "hypothetical"),
         ),
         ("Either way, Bob leads Falcon.", {"Bob LEADS Falcon": "positive"}),
+        (
+            "Alice works at Acme or Globex.",
+            dict.fromkeys(("Alice WORKS_AT Acme", "Alice WORKS_AT Globex"), "hypothetical"),
+        ),
+        ("We use Redis or Kafka.", {"me USES Redis": "positive", "me USES Kafka": "positive"}),
         ("Let Alice lead Falcon.", {"Alice LEADS Falcon": "hypothetical"}),
         ("We had Bob lead Falcon.", {"Bob LEADS Falcon": "positive"}),
         ("It's questionable that Omar works at Acme.", {"Omar WORKS_AT Acme": "hypothetical"}),

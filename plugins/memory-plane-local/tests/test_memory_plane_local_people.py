@@ -103,6 +103,7 @@ def test_who_used_to_work_together_is_there_no_longer() -> None:
         ("Clementine and her husband Jules run a bakery called Pain Doré.", {"Clementine", "Jules"}),
         ("Priya and her colleague Dan run Orbit.", {"Priya", "Dan"}),
         ("Tom, Lars and I run Orbit.", {"Tom", "Lars", "me"}),
+        ("Alice and Bob lead Falcon.", {"Alice", "Bob"}),
     ],
 )
 def test_people_told_by_each_other_act_together(text: str, claims: set[str]) -> None:

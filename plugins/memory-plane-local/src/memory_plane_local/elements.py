@@ -268,10 +268,9 @@ class _Builder:
         if self.tokens[at].low not in forms() or self._alone(at):
             return False
         if self.found and self.found[-1].kind == NAME and self.found[-1].end == at and at + 1 in self.names:
-            inverted = len(self.found) > 1 and self.found[-2].low in cues(
-                "inverting"
-            )  # "Not only does Alice lead Falcon"
-            return inverted or forms()[self.tokens[at].low][1] != {BASE}
+            # "does Alice lead Orbit", "Ana and Bob lead Orbit"
+            before = self.found[-2].low if len(self.found) > 1 else ""
+            return before in cues("inverting") or before in cues("joiner") or forms()[self.tokens[at].low][1] != {BASE}
         return not self._after_article() and after not in ("of", "at", ":", "for", "is", "was", "'s")
 
     def _singular(self, at: int) -> str:

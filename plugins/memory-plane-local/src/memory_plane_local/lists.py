@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memory_plane_local.elements import NAME, NOUN, VERB, WORD, Element
 from memory_plane_local.ellipsis import gap
+from memory_plane_local.guards import HYPOTHETICAL
 from memory_plane_local.tables import cues
 
 _TECHNICAL = frozenset({"Tool", "Language", "Project", "Concept"})
@@ -21,6 +22,8 @@ def joined(found: list[Element]) -> list[Element]:
             end = _list_end(found, at)
             for other in found[at + 1 : end]:
                 element.names.extend(other.names)
+                if other.low == "or" and not _firm(element):  # "Alice or Bob leads Orbit"
+                    element.flags |= HYPOTHETICAL
             element.end = found[end - 1].end
         out.append(element)
         at = end

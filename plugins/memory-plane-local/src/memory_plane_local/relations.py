@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
@@ -35,7 +35,7 @@ _CARED_FOR = frozenset({"BUILDS", "SUPPORTS", "OWNS", "LEADS"})
 _TECH, _PEOPLE = (("Tool",), ("Language",)), (("Person",), ("Agent",), ("Team",))
 _BARE, _TOLD = 0.9, 0.95
 _COMING = frozenset({"move", "come", "go", "transfer"})
-_SMALL_WORDS = 3
+_SMALL_WORDS, _NEAR = 3, 4
 _AFTERWARDS = 16
 """Tokens after a verb in which "anymore" and "until" belong to it."""
 
@@ -171,8 +171,11 @@ class Reader:
 
     def flags(self, clause: Clause, element: Element) -> int:
         """Return all polarity bits that hold for a verb."""
-        decided = before_verb.governing(clause, clause.element_at(element.begin))
+        at = clause.element_at(element.begin)
+        decided = before_verb.governing(clause, at)
         flags = element.flags | (decided.flags & ~PAST_TENSE if decided else 0)
+        if not flags & NEGATIVE and any(one.flags for one in _beside(clause, at)):
+            flags |= HYPOTHETICAL  # "Alice works at Acme or Globex"
         flags |= HYPOTHETICAL if _not_yet(clause, element) else 0
         return clause.flags | flags | clause.onwards[element.begin] | self.afterwards(clause, element)
 
@@ -281,6 +284,13 @@ class Reader:
             if not techs:
                 return
             at = after
+
+
+def _beside(clause: Clause, at: int) -> Iterator[Element]:
+    """Yield the names right before a verb, and those after it up to the next one."""
+    before, after = clause.elements[max(at - 1, 0) : at], clause.elements[at + 1 : at + 1 + _NEAR]
+    yield from (one for one in before if one.kind == NAME)
+    yield from (one for one in takewhile(lambda one: one.kind != VERB, after) if one.kind == NAME)
 
 
 def _not_yet(clause: Clause, verb: Element) -> bool:
