@@ -64,6 +64,8 @@ def ask(
                 if answer is not None and answer.findings and not answer.text.startswith(diary.NOT_YET):
                     return _saying_how(answer, called)
                 nothing = nothing or answer
+            if not readings:
+                break
         if readings:
             break
     fact = _by_key(connection, found, clock, as_of)

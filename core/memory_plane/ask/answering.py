@@ -116,8 +116,10 @@ class Answering:
     # --- which, how many -----------------------------------------------------------------------------------------
 
     def _which(self, form: Which) -> Answer | None:
-        apart = _apart(form.sought) if self._solver.term(form.sought) else []
-        groups = [(named, one) for named, sought in apart if (one := self._solver.term(sought))]
+        whole = self._solver.term(form.sought)
+        apart = _apart(form.sought) if whole else []
+        tried = ((named, whole if len(apart) == 1 else self._solver.term(sought)) for named, sought in apart)
+        groups = [(named, one) for named, one in tried if one]
         fact = self._known_by_fact(form.sought)
         if fact is not None and (not groups or (_has_one(form.sought) and not form.count)):
             return self._by_fact(fact, [found for _, found in groups], form.sought)

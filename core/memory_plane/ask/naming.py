@@ -124,11 +124,11 @@ class Naming:
         """
         others, read = dict(names), 0
         for at, ((end, longest), *shorter) in sorted(names.items()):
-            alone = end == at + 1 and at >= read
+            alone = end == at + 1 and at >= read and len(longest.nodes) == 1
             nodes = graph.nodes(self.connection, [node.key for node in longest.nodes]).values() if alone else ()
             asked = reviews.others(self.connection, [node.id for node in nodes])
-            keys = [key for id in asked for key in graph.find(self.connection, id)]
-            if len(keys) == 1:
+            keys = graph.find(self.connection, asked.pop()) if len(asked) == 1 else []
+            if keys:
                 (other,) = knowledge.nodes(self.connection, keys).values()
                 others[at] = [(end, replace(longest, nodes=(other,), read_as=other.name)), *shorter]
             read = max(read, end)

@@ -162,6 +162,8 @@ def items(
     `wanted` has what their owner, addressee, kind, status or `either` owner or addressee may be, in any case. With
     `known` they are as they were then, whatever became of them since.
     """
+    if among is not None and not among:
+        return []
     conditions = [or_(*(_is_one(_items.c[end], values) for end in _ENDS[name])) for name, values in wanted.items()]
     chosen = _an_item
     if due is not None:
