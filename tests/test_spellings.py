@@ -26,6 +26,8 @@ from memory_plane.spellings import ALIKE, INITIAL, PART, SHORT, SHORT_ALONE
         ("bob", "robert", SHORT_ALONE),
         ("sasha volkov", "aleksandr volkov", SHORT),
         ("саша волков", "alexander volkov", SHORT),
+        ("aleksandr volkov", "alexander volkov", SHORT),
+        ("evgeny orlov", "evgenia orlov", 0),
         ("kasia nowak", "katarzyna nowak", SHORT),
         ("paco garcía", "francisco garcía", SHORT),
         ("zé silva", "josé silva", SHORT),

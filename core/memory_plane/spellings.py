@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from itertools import product
+from itertools import permutations, product
 
 ALIKE, SHORT, INITIAL, PART, SHORT_ALONE, SLIP = 0.9, 0.8, 0.7, 0.6, 0.5, 0.4
 """How alike names are: but for spelling; short for long with one surname; an initial; one word of it; short alone;
@@ -189,6 +189,9 @@ def _nicknames() -> dict[str, set[str]]:
 
 
 def _foreign_nicknames() -> Iterator[tuple[str, str]]:
+    """Yield first names of other languages with what is short for them, and with their other spellings."""
     lines = files("memory_plane").joinpath("nicknames.tsv").read_text("utf-8").splitlines()
     for _, full, short in csv.reader((line for line in lines if not line.startswith("#")), delimiter="\t"):
-        yield from product(full.split(), short.split())
+        for spellings in full.split(" / "):
+            yield from product(spellings.split(), short.split())
+            yield from permutations(spellings.split(), 2)
