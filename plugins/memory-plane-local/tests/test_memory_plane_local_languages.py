@@ -158,6 +158,23 @@ def test_what_is_denied_over_asked_or_supposed_is_not_so(text: str, polarity: st
     assert {claim.polarity for claim in read(text).claims} == {polarity}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hexaline is headquartered in Bremen.",
+        "Hexaline tiene su sede en Bremen.",
+        "Hexaline hat ihren Sitz in Bremen.",
+        "Hexaline a son siège à Bremen.",
+        "Hexaline har sitt huvudkontor i Bremen.",
+        "Hexaline are sediul în Bremen.",
+        "Η Hexaline εδρεύει στη Bremen.",
+    ],
+)
+def test_what_has_its_seat_somewhere_is_a_company(text: str) -> None:
+    (claim,) = read(text).claims
+    assert (claim.subject.type, claim.relation, claim.object.text) == ("Organization", "LOCATED_IN", "Bremen")
+
+
 def test_every_phrase_of_the_table_can_be_looked_for() -> None:
     for code in {row[0] for row in rows("foreign.tsv")}:
         assert all(_compile(Language(code), phrase.text) for phrase in Language(code).phrases)
