@@ -1,11 +1,11 @@
 """Time what is understood of a message at once: names, identity, edges, open items, attention, meaning.
 
-    python tests/benchmarks/enrichment.py [--gold FILE] [--memories 2000]
+    python tests/benchmarks/enrichment.py [--gold FILE] [--memories 2000] [--shapes]
 
 The texts are those of tests/data (claims, times, attention), and those of a gold file; five agents have interests and a
 focus. Each is written into one growing memory with the local plugin, and into one with none: the difference is what the
 plugin and the fold of its answers cost. Milliseconds of the writing thread's CPU, the least of three writes of one text
-with different numbers at its end, so that other programs count little.
+with different numbers at its end, so that other programs count little. `--shapes` times texts of one shape instead.
 """
 
 from __future__ import annotations
@@ -27,6 +27,15 @@ DATA = Path(__file__).parents[1] / "data"
 TRIES = 3
 LONG = 100_000
 """How many characters the long text has."""
+
+SHAPES = (
+    "I'll send Rob the deck and ", "I'll send Rob the deck by Friday and ", "Owner: Alice; Due: Friday; ",
+    "- [ ] Rob: send the deck to Alice by Friday\n", "| Send deck | Alice Moreau | Friday |\n",
+    "Alice Moreau, Bob Baker, Carol Zhang, ", "  - Alice uses Redis\n    - Bob uses Kafka\n",
+    "王伟在腾讯工作并使用数据库李娜住在北京", "foo(bar, Baz.qux) -> Quux; ",
+)  # fmt: skip
+"""What is repeated to 80 kB: as dense as no note is, since cost must not grow faster than length anywhere."""
+DENSE = 80_000
 
 
 def texts(gold: Path | None) -> Iterator[str]:
@@ -72,12 +81,25 @@ def timed(plane: Plane, written: Iterable[str]) -> list[float]:
     return spent
 
 
+def shapes() -> None:
+    """Print what 80 kB of each shape take in an empty memory."""
+    print("| 80 kB of | ms |\n|---|---|")
+    for shape in SHAPES:
+        text = (shape * (DENSE // len(shape) + 1)).encode()[:DENSE].decode(errors="ignore")
+        with tempfile.TemporaryDirectory() as home, opened(Path(home), ("local",)) as plane:
+            print(f"| {shape.strip()!r} | {timed(plane, [text])[0]:.0f} |")
+
+
 def main() -> None:
     """Write, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gold", type=Path, help="a file of labelled texts, such as chat40.json")
     parser.add_argument("--memories", type=int, default=1_200, help="how many are written")
+    parser.add_argument("--shapes", action="store_true", help="time long texts of one shape, and nothing else")
     options = parser.parse_args()
+    if options.shapes:
+        shapes()
+        return
     some = list(dict.fromkeys(texts(options.gold)))
     written = list(islice(cycle(some), options.memories // TRIES))
     long = " ".join(islice(cycle(some), 4_000))[:LONG]
