@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import pytest
@@ -13,9 +14,10 @@ from memory_plane_local.sentences import sentences
 from memory_plane_local.tokens import tokenize
 
 
-def read(text: str) -> Extraction:
+def read(text: str, known: Mapping[str, str] | None = None) -> Extraction:
     written = datetime(2026, 11, 29, 12, tzinfo=UTC)
-    return extract(Memory(id="m", agent="muse", kind="thought", text=text, created_at=written, origin="user"))
+    memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=written, origin="user")
+    return extract(memory, known or {})
 
 
 def said(text: str) -> set[str]:
@@ -116,6 +118,13 @@ def test_a_given_name_that_behaves_as_a_thing_is_one(text: str, claim: str, name
     found = read(text.replace("{}", name))
     assert claim.format(name) in said(text.replace("{}", name))
     assert (name, "Project") in {(mention.text, mention.type) for mention in found.mentions}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"), [("Marlin depends on Kafka.", "Project"), ("Marlin works at Hexaline.", "Person")]
+)
+def test_a_known_person_is_another_than_the_thing_of_that_name(text: str, kind: str) -> None:
+    assert ("Marlin", kind) in {(mention.text, mention.type) for mention in read(text, {"marlin": "Person"}).mentions}
 
 
 @pytest.mark.parametrize(
