@@ -40,7 +40,7 @@ def read(
 
 def test_promise_has_owner_recipient_object_and_day(make_memory: MakeMemory) -> None:
     items, refused, said = read(make_memory(TEXT, created_at=MONDAY), item())
-    assert items == (Item(kind="commitment", owner="muse", to="Rob", object="the slides", due_at=FRIDAY),)
+    assert items == (Item(kind="commitment", owner="muse", to="Rob", object="the slides", due_at=FRIDAY, start=16),)
     assert refused == []
     (claim,) = said.claims
     assert (claim.subject.text, claim.relation, claim.object.text, claim.object.type) == (
@@ -54,7 +54,7 @@ def test_promise_has_owner_recipient_object_and_day(make_memory: MakeMemory) -> 
 def test_owner_may_be_named_and_recipient_a_firm(make_memory: MakeMemory) -> None:
     told = item(owner="sarah", to="ACME", what="the  audit", when="until 4 December")
     items, _, _ = read(make_memory(TEXT, created_at=MONDAY), told)
-    assert items == (Item(kind="commitment", owner="Sarah", to="Acme", object="the audit", due_at=FRIDAY),)
+    assert items == (Item(kind="commitment", owner="Sarah", to="Acme", object="the audit", due_at=FRIDAY, start=78),)
 
 
 @pytest.mark.parametrize(
