@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection
 
 from memory_plane.database import Database
-from memory_plane.recall import attention, state, stats
+from memory_plane.recall import attention, open_items, state, stats
 from memory_plane.recall.candidates import Known
 from memory_plane.store import derivations, log, operations
 from memory_plane.store.codec import Derivation
@@ -74,8 +74,8 @@ def test_snoozed_items_are_away_until_their_time(
     thought = operation(text="Tea?", kind="question")
     operations.append(connection, thought, thought.created_at)
     write("snooze", item=thought.id, until=AT + HOUR)
-    assert state.items(connection, AT) == ()
-    assert len(state.items(connection, AT + HOUR)) == 1
+    assert open_items.listed(connection, AT) == ()
+    assert len(open_items.listed(connection, AT + HOUR)) == 1
 
 
 def test_facts_are_told_newest_first_and_only_while_current(connection: Connection, write: Write) -> None:

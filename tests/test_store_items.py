@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from memory_plane.database import Database
 from memory_plane.errors import Refused
-from memory_plane.recall import state
+from memory_plane.recall import open_items
 from memory_plane.store import corrections, derivations, items, log, operations
 from memory_plane.store.codec import Derivation
 from memory_plane.types import Extraction, Item, OpenItem, Operation
@@ -39,7 +39,7 @@ def derive(connection: Connection, seq: int, plugin: str, *found: Item, rank: in
 
 
 def opened(connection: Connection, **filters: Any) -> Sequence[OpenItem]:
-    return state.items(connection, DUE, **filters)
+    return open_items.listed(connection, DUE, **filters)
 
 
 def told(item: OpenItem) -> tuple[object, ...]:
@@ -146,7 +146,7 @@ def test_retracted_memory_keeps_nothing_that_plugins_found(
         derive(connection, 1, "local", TEA)
         append(connection, operation("retract", target=thought.id))
         assert opened(connection) == ()
-        assert state.items_total(connection, DUE) == 0
+        assert open_items.total(connection, DUE) == 0
         assert items.opened(connection, 1, thought.id)["item"] == ("question" if kind == "question" else None)
 
 
@@ -219,7 +219,7 @@ def test_due_items_come_first_then_the_oldest(engine: Database, operation: MakeO
             append(connection, operation(text=text, kind="handoff", due_at=due_at))
         assert [item.text for item in opened(connection)] == ["due", "later", "none", "also none"]
         assert [item.text for item in opened(connection, limit=1)] == ["due"]
-        assert state.items_total(connection, DUE) == 4
+        assert open_items.total(connection, DUE) == 4
 
 
 def test_item_in_a_fact_is_told_by_nobody(engine: Database, operation: MakeOperation) -> None:
@@ -227,4 +227,4 @@ def test_item_in_a_fact_is_told_by_nobody(engine: Database, operation: MakeOpera
         append(connection, operation("fact", subject="Ann", key="plan", value="tea"))
         derive(connection, 1, "local", TEA)
         assert opened(connection) == ()
-        assert state.items_total(connection, DUE) == 0
+        assert open_items.total(connection, DUE) == 0

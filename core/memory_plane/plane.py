@@ -23,7 +23,7 @@ from memory_plane.graphs import HITS, MOST, READS, GraphReads
 from memory_plane.judgements import Judgements
 from memory_plane.operations import id_of, memory_of, readable, record_of
 from memory_plane.purge import Purge
-from memory_plane.recall import graph, state, stats
+from memory_plane.recall import graph, open_items, state, stats
 from memory_plane.recall.snapshot import MemorySnapshot
 from memory_plane.reports import Changes, IngestReport, Loss, RebuildReport, Stats, Status
 from memory_plane.settings import Settings
@@ -348,7 +348,7 @@ class Plane(Writes, GraphReads, Judgements):
         _check_limit(limit)
         with self.database.reading() as connection:
             names = None if to is None else graph.called(connection, to)
-            return list(state.items(connection, datetime.now(UTC), agent=agent, to=names, limit=limit))
+            return list(open_items.listed(connection, datetime.now(UTC), agent=agent, to=names, limit=limit))
 
     def thoughts(self, *, limit: int = 50) -> list[Thought]:
         """Return the newest thoughts."""
@@ -503,7 +503,7 @@ class Plane(Writes, GraphReads, Judgements):
                 revision=revision,
                 operations=log.count(connection),
                 thoughts=stats.rows(connection, models.thoughts),
-                open_items=state.items_total(connection, datetime.now(UTC)),
+                open_items=open_items.total(connection, datetime.now(UTC)),
                 facts=stats.current_facts(connection),
                 nodes=stats.rows(connection, models.graph_nodes),
                 edges=stats.rows(connection, models.graph_edges),

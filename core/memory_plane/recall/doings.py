@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
-from memory_plane.recall import graph, holding, state
+from memory_plane.recall import graph, holding, open_items, state
 from memory_plane.store import derivations, log, marks
 from memory_plane.types import Edge, Fact, OpenItem, Thought
 
@@ -53,7 +53,7 @@ _marked_later = exists().where(
     _later.c.target == _log.c.id, func.coalesce(_later.c.effective_at, _later.c.created_at) > _known
 )
 _an_item = (
-    select(*_thought, *_marked, *state.ITEM)
+    select(*open_items.COLUMNS)
     .select_from(_items)
     .join(_thoughts, _thoughts.c.seq == _items.c.seq)
     .join(_log, _log.c.seq == _items.c.seq)
@@ -171,7 +171,7 @@ def items(
     newest: ColumnElement[bool] = _newest_items if among is None else _items.c.seq.in_(among)
     if known is None:
         rows = connection.execute(chosen.where(newest, *conditions), {"limit": limit})
-        return [state.open_item(row) for row in rows]
+        return [open_items.as_item(row) for row in rows]
     told = newest if among is not None else or_(newest, _items_by_then)
     chosen = chosen.where(told, _thoughts.c.at <= _known, or_(and_(*conditions), _marked_later))
     found = [_as_known(connection, row, known) for row in connection.execute(chosen, {"limit": MOST, "known": known})]
@@ -181,7 +181,7 @@ def items(
 
 def _as_known(connection: Connection, row: Any, known: datetime) -> OpenItem:
     """Return a row of items as it was before what was said of it after a time."""
-    item = state.open_item(row)
+    item = open_items.as_item(row)
     now, then = (marks.read(connection, f"{row.id}.{row.place}", until) for until in (None, known))
     if now == then:
         return item

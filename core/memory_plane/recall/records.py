@@ -12,7 +12,7 @@ from memory_plane import models
 from memory_plane.errors import Refused
 from memory_plane.operations import memory_of
 from memory_plane.prepared import Prepared
-from memory_plane.recall import graph, state
+from memory_plane.recall import graph, open_items
 from memory_plane.store import derivations, identities, log
 from memory_plane.types import Edge, Found, Memory, Mention, Node, Operation
 
@@ -97,7 +97,7 @@ def found(connection: Connection, ids: Sequence[str], now: datetime, limit: int)
             nodes |= {node.id: node for node in named(connection, id, limit)}
         if len(edges) < limit:
             edges |= {(e.source.id, e.relation, e.target.id): e for e in supported(connection, id, limit)}
-    items = state.items_among(connection, now, ids, limit)
+    items = open_items.among(connection, now, ids, limit)
     return Found(nodes=tuple(nodes.values())[:limit], edges=tuple(edges.values())[:limit], items=items)
 
 

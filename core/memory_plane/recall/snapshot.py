@@ -8,7 +8,7 @@ from functools import cached_property
 
 from sqlalchemy import Connection
 
-from memory_plane.recall import graph, state
+from memory_plane.recall import graph, open_items, state
 from memory_plane.types import Fact, Graph, Node, OpenItem, Pulse, Thought
 
 ITEMS, THOUGHTS, EDGES, FACTS, PERSON_EDGES = 40, 40, 20, 400, 16
@@ -57,7 +57,7 @@ class MemorySnapshot:
             items=self._items,
             thoughts=state.thoughts(self._connection, THOUGHTS),
             edges=graph.newest(self._connection, self._now, EDGES),
-            items_total=state.items_total(self._connection, self._now),
+            items_total=open_items.total(self._connection, self._now),
             queued=self._queued[0],
             queued_since=self._queued[1],
             attention=state.concerned(self._connection, self._threshold, THOUGHTS),
@@ -69,7 +69,7 @@ class MemorySnapshot:
 
     @cached_property
     def _items(self) -> tuple[OpenItem, ...]:
-        return state.items(self._connection, self._now, limit=ITEMS)
+        return open_items.listed(self._connection, self._now, limit=ITEMS)
 
     def person(self, id: str) -> Graph | None:
         """Return what is known around a node; None for an id that is not here."""
@@ -92,4 +92,4 @@ class MemorySnapshot:
         thoughts = state.attended(
             self._connection, agent, minimum=self._threshold(agent), limit=THOUGHTS, now=self._now
         )
-        return thoughts, state.items_before(self._connection, self._now, agent, ITEMS)
+        return thoughts, open_items.before(self._connection, self._now, agent, ITEMS)

@@ -1,9 +1,9 @@
-"""The current state as the pages and tools show it: heartbeats, open items, thoughts and facts."""
+"""The current state as the pages and tools show it: heartbeats, thoughts and facts."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -20,21 +20,19 @@ from sqlalchemy import (
     func,
     or_,
     select,
-    text,
     type_coerce,
 )
 
 from memory_plane import models
 from memory_plane.operations import SUPERSEDED_BY
 from memory_plane.prepared import Prepared
+from memory_plane.recall import open_items
 from memory_plane.store import log
 from memory_plane.store.attention import ADDRESSED
 from memory_plane.store.items import ASSERTED
 from memory_plane.store.names import folded
-from memory_plane.types import Attention, Fact, Heartbeat, Memory, OpenItem, Thought
+from memory_plane.types import Attention, Fact, Heartbeat, Memory, Thought
 
-FRESH = timedelta(hours=8)
-"""How long an agent is not told of its own promise."""
 LATELY = 300
 """How many of the newest thoughts may be news to an agent: old ones that are taken in late are none."""
 
@@ -42,19 +40,6 @@ _log, _thoughts, _items = models.operations, models.thoughts, models.items
 _facts, _agents, _attention = models.facts, models.agent_heartbeats, models.attention
 _thought = (_log.c.id, _thoughts.c.agent, _thoughts.c.kind, _log.c.text, _thoughts.c.at, _thoughts.c.origin)
 _marked = (_thoughts.c.project, _thoughts.c.pinned)
-_beside = models.items.alias("beside")
-_several = exists().where(_beside.c.seq == _items.c.seq, _beside.c.place != _items.c.place)
-ITEM = (
-    _items.c.kind.label("item_kind"),
-    _items.c.owner,
-    _items.c.addressee,
-    _items.c.object,
-    _items.c.due_at,
-    _items.c.status,
-    _items.c.snoozed_until,
-    _items.c.place,
-    _several.label("several"),
-)
 _limit: BindParameter[int] = bindparam("limit")
 _heartbeats = Prepared(select(_agents).order_by(_agents.c.written_at.desc(), _agents.c.agent))
 _newest = (
@@ -66,27 +51,6 @@ _newest = (
 )
 _recent = Prepared(_newest)
 _recent_until = Prepared(_newest.where(_thoughts.c.at <= bindparam("until", type_=_thoughts.c.at.type)))
-_awake = or_(_items.c.snoozed_until.is_(None), _items.c.snoozed_until <= bindparam("now"))
-_open = (
-    select(*_thought, *_marked, *ITEM)
-    .select_from(_items)
-    .join(_thoughts, _thoughts.c.seq == _items.c.seq)
-    .join(_log, _log.c.seq == _items.c.seq)
-    .where(models.is_open, _thoughts.c.visible, _awake)
-    .order_by(
-        _thoughts.c.pinned.desc(), _items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id, _items.c.place
-    )
-    .limit(_limit)
-)
-_told = or_(_thoughts.c.agent != bindparam("name"), _thoughts.c.at <= bindparam("then", type_=_thoughts.c.at.type))
-_owed = and_(_items.c.kind == "commitment", func.lower(_items.c.owner) == bindparam("name"), _told)
-_items_before = Prepared(_open.where(or_(func.lower(_items.c.addressee) == bindparam("name"), _owed)))
-_open_count = Prepared(
-    select(func.count())
-    .select_from(_items)
-    .join(_thoughts, _thoughts.c.seq == _items.c.seq)
-    .where(models.is_open, _thoughts.c.visible, _awake)
-)
 # A declared item that was closed, put off or handed on to somebody else is no news any more.
 _over = exists().where(
     _items.c.seq == _attention.c.seq,
@@ -146,18 +110,7 @@ _held = Prepared(
     .order_by(_log.c.created_at.desc(), _log.c.id.desc())
     .limit(_limit)
 )
-_since, _until = (bindparam(name, type_=_items.c.due_at.type) for name in ("since", "until"))
-_stirred = Prepared(
-    select(func.count())
-    .select_from(_items)
-    .where(
-        models.is_open,
-        or_(
-            and_(_items.c.snoozed_until > _since, _items.c.snoozed_until <= _until),
-            and_(_items.c.due_at > _since, _items.c.due_at <= _until),
-        ),
-    )
-)
+_since, _until = (bindparam(name, type_=_agents.c.at.type) for name in ("since", "until"))
 _gone_stale = Prepared(select(func.count()).select_from(_agents).where(_agents.c.at > _since, _agents.c.at <= _until))
 
 
@@ -181,62 +134,9 @@ def writers(connection: Connection) -> tuple[tuple[str, datetime], ...]:
     return tuple((row.agent, row.written_at) for row in _heartbeats.all(connection))
 
 
-def items(
-    connection: Connection,
-    now: datetime,
-    *,
-    agent: str | None = None,
-    to: Collection[str] | None = None,
-    limit: int = 50,
-) -> tuple[OpenItem, ...]:
-    """Return open items that are not snoozed: pinned ones, then due ones, then the oldest.
-
-    `agent` opened them, whoever has the names `to` is to have them.
-    """
-    given = {"agent": agent, "to": None if to is None else json.dumps([*to, *map(str.lower, to)])}
-    values = {name: value for name, value in given.items() if value is not None}
-    return tuple(map(open_item, _items_by(*values).all(connection, now=now, limit=limit, **values)))
-
-
-@cache
-def _items_by(*filters: str) -> Prepared:
-    some = text("SELECT value FROM json_each(:to)")
-    conditions = {
-        "agent": _thoughts.c.agent == bindparam("agent"),
-        "to": or_(*(one.in_(some) for one in (_items.c.addressee, func.lower(_items.c.addressee)))),
-    }
-    return Prepared(_open.where(*(conditions[name] for name in filters)))
-
-
-def items_of(connection: Connection, now: datetime, names: Collection[str], limit: int) -> tuple[OpenItem, ...]:
-    """Return the open items that somebody of these names (in lower case) owes or is to have, as `items` orders them."""
-    ends = [func.lower(column).in_(names) for column in (_items.c.owner, _items.c.addressee)]
-    return tuple(map(open_item, connection.execute(_open.where(or_(*ends)), {"now": now, "limit": limit})))
-
-
-def items_among(connection: Connection, now: datetime, ids: Collection[str], limit: int) -> tuple[OpenItem, ...]:
-    """Return the open items among these memories, as `items` orders them."""
-    chosen = _open.where(_log.c.id.in_(ids))
-    return tuple(map(open_item, connection.execute(chosen, {"now": now, "limit": limit})))
-
-
-def items_before(connection: Connection, now: datetime, agent: str, limit: int) -> tuple[OpenItem, ...]:
-    """Return what waits for an agent, as `items` orders it: open items addressed to it, and what it promised.
-
-    What it promised itself comes after `FRESH`: in the talk of the promise it would only hear its own words again.
-    """
-    found = _items_before.all(connection, now=now, limit=limit, name=agent.lower(), then=now - FRESH)
-    return tuple(map(open_item, found))
-
-
-def items_total(connection: Connection, now: datetime) -> int:
-    """Return how many items are open and not snoozed."""
-    return int(_open_count.scalar(connection, now=now))
-
-
 def stirred(connection: Connection, since: datetime, until: datetime, stale_after: timedelta) -> bool:
     """Whether in this time, without any write, an open item woke up or fell due, or a focus became stale."""
-    if _stirred.scalar(connection, since=since, until=until):
+    if open_items.stirred(connection, since, until):
         return True
     return bool(_gone_stale.scalar(connection, since=since - stale_after, until=until - stale_after))
 
@@ -374,25 +274,6 @@ def as_thought(row: Any, attention: float | None = None, reason: str = "") -> Th
         project=row.project,
         attention=attention,
         reason=reason,
-        pinned=row.pinned,
-    )
-
-
-def open_item(row: Any) -> OpenItem:
-    """Return a row of items as what it tells."""
-    return OpenItem(
-        id=f"{row.id}.{row.place}" if row.several else row.id,
-        kind=row.item_kind,
-        text=row.object or row.text,
-        agent=row.agent,
-        owner=row.owner,
-        to=row.addressee,
-        status=row.status,
-        created_at=row.at,
-        origin=row.origin,
-        project=row.project,
-        due_at=row.due_at,
-        snoozed_until=row.snoozed_until,
         pinned=row.pinned,
     )
 

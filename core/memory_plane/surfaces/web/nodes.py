@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memory_plane.plane import Plane
-from memory_plane.recall import directory, graph, ledger, state, stream
+from memory_plane.recall import directory, graph, ledger, open_items, stream
 from memory_plane.store.names import folded
 from memory_plane.surfaces.web.acting import id_in, missing, place_in, placed, shows
 from memory_plane.surfaces.web.frame import Frame
@@ -79,7 +79,7 @@ def _shown(plane: Plane, node: Node, given: Mapping[str, str]) -> dict[str, Any]
             "relations": _by_relation(edges[:ENTRIES], node),
             "more_edges": len(edges) > ENTRIES,
             "ended": directory.ended_of(connection, keys[0], now, MENTIONS),
-            "items": state.items_of(connection, now, names, ENTRIES),
+            "items": open_items.concerning(connection, now, names, ENTRIES),
             "facts": _facts(connection, names),
             "said": said.thoughts,
             "older": placed(said.older),
