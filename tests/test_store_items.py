@@ -95,6 +95,27 @@ def test_what_is_said_of_an_item_is_refused_where_none_begins(engine: Database, 
             operation("retract", target=f"{thought.id}.1")
 
 
+def test_closing_one_of_many_items_costs_no_more_than_one_of_few(engine: Database, operation: MakeOperation) -> None:
+    costs = []
+    with engine.writing() as connection:
+        driver: Any = connection.connection.driver_connection
+        for seq, many in ((1, 3), (4, 60)):
+            thought = operation(text="milk? " * many)
+            append(connection, thought)
+            derive(connection, seq, "local", *(replace(MILK, object=f"{n}?", start=n) for n in range(1, many + 1)))
+            refused = corrections.refusal(connection, operation("resolve", item=f"{thought.id}.99"))
+            assert refused is not None and len(refused) < 200
+            statements: list[str] = []
+            driver.set_trace_callback(statements.append)
+            append(connection, operation("resolve", item=f"{thought.id}.2"))
+            driver.set_trace_callback(None)
+            costs.append(len(statements))
+            assert state.items_total(connection, DUE) == many - 1
+            append(connection, operation("resolve", item=thought.id))
+            assert opened(connection) == ()
+    assert costs[0] == costs[1]
+
+
 def test_declared_list_is_several_items(engine: Database, operation: MakeOperation) -> None:
     thought = operation(text="For Bob: tea, cake. Milk?", kind="commitment", owner="Eve")
     cake = replace(TEA, object="cake", due_at=None, start=14)

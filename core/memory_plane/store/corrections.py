@@ -75,7 +75,7 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
     target = log.target_of(operation)
     if target is None:
         return
-    _bring_up(connection, target)
+    _bring_up(connection, operation.body.get("item", target))
     if operation.op != "retract":
         return
     for _ in range(marks.LINKS):  # taken back, other words give what stood there before them its place again
@@ -88,13 +88,13 @@ def fold(connection: Connection, seq: int, operation: Operation, at: datetime) -
 
 
 def _bring_up(connection: Connection, target: str) -> None:
-    """Have a memory, or a word on nodes, be as all that was said of it has it."""
-    found = log.get(connection, target)
+    """Have a memory, one item in it, or a word on nodes, be as all that was said of it has it."""
+    found = log.get(connection, target.partition(".")[0])
     if found is None:
         return
     row, about = found
     said = marks.read(connection, about.id)
-    items.mark(connection, row, about.id)
+    items.mark(connection, row, target)
     if about.op == "thought":
         thoughts.mark(connection, row, about, said)
     elif about.op in NODE_OPS:

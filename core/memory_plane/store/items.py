@@ -33,6 +33,8 @@ _opened = Prepared(
 )
 _new = Prepared(lambda insert: insert(_items).on_conflict_do_nothing())
 ASSERTED = "asserted"
+SHOWN = 20
+"""How many places of items a refusal names."""
 
 
 def open_asserted(connection: Connection, seq: int, operation: Operation) -> None:
@@ -41,7 +43,7 @@ def open_asserted(connection: Connection, seq: int, operation: Operation) -> Non
     _open(
         connection,
         seq,
-        operation.id,
+        marks.read(connection, f"{operation.id}.0"),
         0,
         kind=body["kind"],
         method=ASSERTED,
@@ -65,12 +67,14 @@ def open_derived(connection: Connection, seq: int, id: str, items: Sequence[Item
     for item in items:
         found.setdefault((item.kind, item.owner, item.to, item.object.casefold()), item)
     others = _fill(connection, seq, list(found.values())) if declared else found.values()
+    marked = marks.reader(connection, id)
     for number, item in enumerate(others, declared):
+        place = item.start or number
         _open(
             connection,
             seq,
-            id,
-            item.start or number,
+            marked(f"{id}.{place}"),
+            place,
             kind=item.kind,
             method=plugin,
             owner=item.owner,
@@ -110,7 +114,8 @@ def refusal(connection: Connection, seq: int, id: str) -> str | None:
     if not places:
         return f"{memory} is no question, commitment or handoff"
     if place and int(place) not in places:
-        return f"{memory} has no item at {place}, but at {', '.join(map(str, places))}"
+        more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+        return f"{memory} has no item at {place}, but at {', '.join(map(str, places[:SHOWN]))}{more}"
     return None
 
 
@@ -149,17 +154,20 @@ def remove_derived(connection: Connection, seq: int) -> None:
 
 
 def mark(connection: Connection, seq: int, id: str) -> None:
-    """Bring the items of a memory up to date with what was said of them."""
+    """Bring the items of a memory, or the one with this id, up to date with what was said of them."""
+    memory, _, place = id.partition(".")
+    marked = marks.reader(connection, memory)
     for row in _known.all(connection, row=seq):
-        said = marks.read(connection, f"{id}.{row.place}")
+        if place and row.place != int(place):
+            continue
+        said = marked(f"{memory}.{row.place}")
         values = {"status": said.status, "snoozed_until": said.snoozed_until}
         if said.addressee is not None:
             values["addressee"] = said.addressee
         connection.execute(update(_items).where(_items.c.seq == seq, _items.c.place == row.place).values(**values))
 
 
-def _open(connection: Connection, seq: int, id: str, place: int, **values: object) -> None:
-    said = marks.read(connection, f"{id}.{place}")
+def _open(connection: Connection, seq: int, said: marks.Marks, place: int, **values: object) -> None:
     if said.addressee is not None:
         values["addressee"] = said.addressee
     _new.run(connection, seq=seq, place=place, status=said.status, snoozed_until=said.snoozed_until, **values)

@@ -6,9 +6,10 @@ The state is a fold over all operations with one target by (time, id), so they m
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
@@ -48,13 +49,22 @@ def read(connection: Connection, target: str, until: datetime | None = None) -> 
 
     Of one of several items in a memory that is what was said of it, and of the memory as a whole.
     """
-    memory = target.partition(".")[0]
-    said = [
-        (row.op, json.loads(row.body))
-        for row in _said(connection, memory, until)
-        if not _in_vain(connection, row, until)
-    ]
-    return _fold((op, body) for op, body in said if body.get("item", memory) in (memory, target))
+    return reader(connection, target.partition(".")[0], until)(target)
+
+
+def reader(connection: Connection, memory: str, until: datetime | None = None) -> Callable[[str], Marks]:
+    """Read what was said of a memory and of the items in it; return what folds it for the id of either."""
+    said: dict[str, list[tuple[int, str, dict[str, Any]]]] = {memory: []}
+    for number, row in enumerate(_said(connection, memory, until)):
+        if not _in_vain(connection, row, until):
+            body = json.loads(row.body)
+            said.setdefault(body.get("item", memory), []).append((number, row.op, body))
+
+    def marks(target: str) -> Marks:
+        of_item = said.get(target, []) if target != memory else []
+        return _fold((op, body) for _, op, body in sorted(said[memory] + of_item, key=itemgetter(0)))
+
+    return marks
 
 
 def _said(connection: Connection, memory: str, until: datetime | None) -> list[Any]:
