@@ -142,12 +142,24 @@ def _noun_end(clause: Clause, at: int) -> int:
     for place in range(at + 1, len(elements)):
         element = elements[place]
         after = elements[place + 1] if place + 1 < len(elements) else None
+        if (
+            element.low in cues("belonging") and element.begin == end
+        ):  # "the list of pupils", "a copy of Bob's contract"
+            what = _counted(elements, place + 1)
+            return _noun_end(clause, what) if what < len(elements) and _is_thing(elements[what]) else end
         bare = element.bare and element.form in ("base", "third") and element.low not in ("be", "have", "do")
         acts = element.kind == VERB and (not bare or (after is not None and after.kind in (NAME, NOUN, PRONOUN)))
         if element.begin != end or acts or element.kind in (MARK, PRONOUN, NAME) or _plain(element):
             break
         end = element.end
     return end
+
+
+def _is_thing(element: Element) -> bool:
+    """Whether what stands after "of" can be a thing: pupils, Chapter 3, brushes; "of course" is none."""
+    if element.kind == WORD:
+        return not _plain(element) and element.low not in cues("of_nothing")
+    return element.kind in (NAME, NOUN) or (element.kind == VERB and element.bare)
 
 
 def _plain(element: Element) -> bool:
