@@ -110,7 +110,7 @@ def test_closing_one_of_many_items_costs_no_more_than_one_of_few(engine: Databas
             append(connection, operation("resolve", item=f"{thought.id}.2"))
             driver.set_trace_callback(None)
             costs.append(len(statements))
-            assert state.items_total(connection, DUE) == many - 1
+            assert open_items.total(connection, DUE) == many - 1
             append(connection, operation("resolve", item=thought.id))
             assert opened(connection) == ()
     assert costs[0] == costs[1]
