@@ -233,3 +233,25 @@ def test_usual_wordings_are_read_off_usual_sentences(
     plane.post(text, agent="notes", origin="user", created_at=NOW)
     with plane.database.reading() as connection:
         assert ask(connection, question, NOW, UTC).text == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Where does Ana work?", "Acme"),
+        ("Where did Ana work before?", UNKNOWN),
+        ("Who used to work at Acme?", UNKNOWN),
+        ("Who left Acme?", UNKNOWN),
+        ("When does Ana leave Acme?", "2027-03-01"),
+        ("Where does Ana work as of 2027-04-01?", UNKNOWN),
+        ("Where did Ana work before as of 2027-04-01?", "Acme"),
+    ],
+)
+def test_whoever_will_leave_on_a_day_has_not_left_before_it(
+    make_plane: MakePlane, question: str, expected: str
+) -> None:
+    plane = make_plane("local")
+    plane.post("Ana works at Acme.", agent="notes", origin="user", created_at=NOW)
+    plane.post("Ana is leaving Acme in March.", agent="notes", origin="user", created_at=NOW)
+    with plane.database.reading() as connection:
+        assert ask(connection, question, NOW, UTC).text == expected

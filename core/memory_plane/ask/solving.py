@@ -176,18 +176,22 @@ class Solver:
                 yield from ended or ([] if condition.state else living)
             case "past" if condition.state:
                 yield from ended or holding
+            case "past":
+                yield from (one for one in living if self._begun(one[2]))
             case "now":
                 yield from (one for one in living if self._holds(one[2]))
             case _:
                 yield from (one for one in living if one[2].known_since <= self.at)
 
+    def _begun(self, tie: Tie) -> bool:
+        return tie.known_since <= self.at and (tie.valid_from is None or tie.valid_from <= self.at)
+
     def _holds(self, tie: Tie) -> bool:
-        begun = tie.valid_from is None or tie.valid_from <= self.at
-        return begun and tie.known_since <= self.at and (tie.valid_until is None or tie.valid_until > self.at)
+        return self._begun(tie) and (tie.valid_until is None or tie.valid_until > self.at)
 
     def _over(self, tie: Tie) -> bool:
         ended = tie.valid_until is not None and tie.valid_until <= self.at
-        return tie.known_since <= self.at and (ended or is_former(tie.relation))
+        return self._begun(tie) and (ended or is_former(tie.relation))
 
     def _in_period(self, tie: Tie, state: bool) -> bool:
         assert self.period is not None

@@ -276,6 +276,9 @@ def test_choice_is_read_by_how_its_sentence_begins(text: str, claims: set[str]) 
         ("Baraka works with Efua.", set()),
         ("Ben's joining Acme.", set()),
         ("Ben is leaving Acme.", set()),
+        ("Ben leaves the team by Friday.", set()),
+        ("Ben moves to Berlin before Christmas.", set()),
+        ("Ben left Acme before Christmas.", {"Ben PREVIOUSLY_WORKED_AT Acme"}),
     ],
 )
 def test_what_people_do_together_and_plan_is_not_overdone(text: str, claims: set[str]) -> None:

@@ -11,6 +11,7 @@ from memory_plane_local import objects as after_verb
 from memory_plane_local import subjects as before_verb
 from memory_plane_local.clauses import Clause, Match, matches
 from memory_plane_local.coreference import Discourse
+from memory_plane_local.dates import find_days
 from memory_plane_local.drafts import Draft, Drafts, closed, fit, polarity, settle
 from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, VERB, WORD, Element
 from memory_plane_local.ellipsis import read_ellipsis
@@ -35,6 +36,7 @@ _CARED_FOR = frozenset({"BUILDS", "SUPPORTS", "OWNS", "LEADS"})
 _TECH, _PEOPLE = (("Tool",), ("Language",)), (("Person",), ("Agent",), ("Team",))
 _BARE, _TOLD = 0.9, 0.95
 _COMING = frozenset({"move", "come", "go", "transfer"})
+_BY = frozenset({"by", "before"})
 _SMALL_WORDS, _NEAR = 3, 4
 _AFTERWARDS = 16
 """Tokens after a verb in which "anymore" and "until" belong to it."""
@@ -206,7 +208,8 @@ class Reader:
         if ours is None or theirs is None or source is target:
             return False
         ahead = verb is not None and row.relation in _CHANGES and _under_way(verb, row)
-        if polar == "positive" and ahead and self._coming(clause, verb) is None:
+        due = verb is not None and not row.state and _is_due(clause, verb)
+        if polar == "positive" and (due or (ahead and self._coming(clause, verb) is None)):
             polar = "hypothetical"
         settle(source, ours[0])
         settle(target, theirs[0])
@@ -326,6 +329,14 @@ def _goes_on(clause: Clause, at: int) -> bool:
 def _under_way(verb: Element, row: Row) -> bool:
     """Whether a change is only to come: "he's joining Acme"."""
     return not row.state and verb.form == "ing" and not verb.bare and not verb.flags & PAST_TENSE
+
+
+def _is_due(clause: Clause, verb: Element) -> bool:
+    """Whether what a verb in the present says is to be so by a day to come: "leaves the team by Friday"."""
+    tokens = clause.sentence.tokens[verb.end :]
+    if verb.flags & PAST_TENSE or verb.form in ("past", "participle") or not any(one.low in _BY for one in tokens):
+        return False
+    return any(day.before in _BY and day.first > clause.written.date() for day in find_days(tokens, clause.written))
 
 
 def _company(match: Match) -> bool:
