@@ -83,14 +83,23 @@ def test_items_of_one_text_are_told_apart_by_where_they_begin(engine: Database, 
         assert opened(connection) == ()
 
 
+def test_items_without_a_place_are_where_their_words_are(engine: Database, operation: MakeOperation) -> None:
+    thought = operation(text="Ann will bring tea to Bob, and Eve, too. Carl, milk?")
+    found = (TEA, replace(TEA, owner="Eve"), MILK, replace(MILK, object="Is there any milk?"))
+    with engine.writing() as connection:
+        append(connection, thought, operation("resolve", item=f"{thought.id}.47"))
+        derive(connection, 1, "local", *found)
+        assert [item.id.partition(".")[2] for item in opened(connection)] == ["9", "10", "0"]
+
+
 def test_what_is_said_of_an_item_is_refused_where_none_begins(engine: Database, operation: MakeOperation) -> None:
     thought = operation(text="Ann will bring tea to Bob. Carl, milk?")
     with engine.writing() as connection:
         append(connection, thought)
         derive(connection, 1, "local", TEA, MILK)
         wrong = corrections.refusal(connection, operation("snooze", item=f"{thought.id}.7", until=DUE))
-        assert wrong == f"item: {thought.id} has no item at 7, but at 0, 1"
-        assert corrections.refusal(connection, operation("snooze", item=f"{thought.id}.1", until=DUE)) is None
+        assert wrong == f"item: {thought.id} has no item at 7, but at 9, 33"
+        assert corrections.refusal(connection, operation("snooze", item=f"{thought.id}.33", until=DUE)) is None
         with pytest.raises(Refused, match=f"target: is one of several open items; give .* {thought.id}"):
             operation("retract", target=f"{thought.id}.1")
 

@@ -147,7 +147,7 @@ def fold(connection: Connection, seq: int, memory: Memory, at: datetime, answers
             attention.put(connection, seq, answer.routing.attention)
     for answer in answers:
         if answer.extraction is not None:
-            items.open_derived(connection, seq, memory.id, answer.extraction.items, answer.plugin)
+            items.open_derived(connection, seq, memory, answer.extraction.items, answer.plugin)
 
 
 def apply_all(connection: Connection, seq: int) -> int:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, false, select, updat
 from memory_plane import models
 from memory_plane.prepared import Prepared
 from memory_plane.store import log, marks
-from memory_plane.types import Item, Operation
+from memory_plane.types import Item, Memory, Operation
 
 _items = models.items
 _known = Prepared(
@@ -54,10 +54,12 @@ def open_asserted(connection: Connection, seq: int, operation: Operation) -> Non
     )
 
 
-def open_derived(connection: Connection, seq: int, id: str, items: Sequence[Item], plugin: str) -> None:
+def open_derived(connection: Connection, seq: int, memory: Memory, items: Sequence[Item], plugin: str) -> None:
     """Open the items that a plugin found in the text of a memory, unless those of another stand there already.
 
     Of a declared one the first fills what the writer left open, and the others of its kind are opened beside it.
+    An item of which the plugin does not say where it begins is where its words are, so that it has the same id
+    wherever and whenever it is read.
     """
     known = _known.first(connection, row=seq)
     declared = known is not None and known.method == ASSERTED
@@ -67,13 +69,17 @@ def open_derived(connection: Connection, seq: int, id: str, items: Sequence[Item
     for item in items:
         found.setdefault((item.kind, item.owner, item.to, item.object.casefold()), item)
     others = _fill(connection, seq, list(found.values())) if declared else found.values()
-    marked = marks.reader(connection, id)
-    for number, item in enumerate(others, declared):
-        place = item.start or number
+    marked = marks.reader(connection, memory.id)
+    taken = {0} if declared else set()
+    for item in others:
+        place = item.start or max(memory.text.find(item.object), 0)
+        while place in taken:
+            place += 1
+        taken.add(place)
         _open(
             connection,
             seq,
-            marked(f"{id}.{place}"),
+            marked(f"{memory.id}.{place}"),
             place,
             kind=item.kind,
             method=plugin,

@@ -97,10 +97,10 @@ def test_an_agent_that_quotes_a_message_stays_who_it_is() -> None:
     assert said("iMessage from Bob: I work at Acme", "agent") == said("I work at Acme", "agent")
 
 
-@pytest.mark.parametrize("unit", ["meet ", "meet Daniel? ", "introduce you to ", "iMessage from "])
+@pytest.mark.parametrize("unit", ["meet ", "meet Daniel? ", "introduce you to ", "iMessage from ", "\n"])
 def test_long_messages_take_no_time(unit: str) -> None:
     began = time.process_time()
-    read("iMessage from Sarah Lee: " + unit * (100_000 // len(unit)))
+    read("iMessage from Sarah Lee: " + unit * (100_000 // len(unit)) + "\n- Eve")
     assert time.process_time() - began < 5
 
 

@@ -30,12 +30,12 @@ _SIGNED = re.compile(
     r"|(?:Yours )?sincerely|Yours(?: truly| faithfully)?|Take care|(?:Talk|Speak) soon)[,.!]?\s+[-–—]*\s*"
     r"|(?P<dash>[-–—]+)\s*)" + _CALLED.format("by") + r"\s*$"
 )
-_BULLETS = {mark: re.compile(rf"(?m)^\s*{mark}\s|:\s*\Z") for mark in "-–—"}
+_BULLETS = {mark: re.compile(rf"(?m)^[^\S\n]*{mark}\s|:\s*\Z") for mark in "-–—"}
 """What shows that a dash at the end begins the last line of a list."""
 _FOOT = 120
 """How far from its end a letter is signed."""
 _INTRODUCED = re.compile(
-    r"(?:^|[,.!:;\n]\s*|\b(?:hey|hi|please|and)\s+)meet\s+"
+    r"(?:^|[,.!:;\n][^\S\n]{0,8}|\b(?:hey|hi|please|and)\s+)meet\s+"
     r"|\b(?:introduc(?:e|ing)|connect(?:ing)?)\s+you\s+(?:to|with)\s+",
     re.IGNORECASE,
 )
