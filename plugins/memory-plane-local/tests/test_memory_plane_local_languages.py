@@ -162,6 +162,8 @@ def test_what_is_denied_over_asked_or_supposed_is_not_so(text: str, polarity: st
     "text",
     [
         "Hexaline is headquartered in Bremen.",
+        "Hexaline is based in Bremen.",
+        "Hexaline has an office in Bremen.",
         "Hexaline tiene su sede en Bremen.",
         "Hexaline hat ihren Sitz in Bremen.",
         "Hexaline a son siège à Bremen.",

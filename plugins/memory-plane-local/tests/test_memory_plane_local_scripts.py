@@ -128,6 +128,20 @@ def test_a_known_person_is_another_than_the_thing_of_that_name(text: str, kind: 
 
 
 @pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Marlin uses Go. Marlin depends on Kafka.", "Project"),
+        ("Marlin uses Go and depends on Kafka.", "Project"),
+        ("Gina met Marlin. Marlin uses Go and depends on Kafka.", "Person"),
+        ("Marlin uses Go. He depends on Kafka.", "Person"),
+        ("Marlin works at Hexaline and depends on Kafka.", "Person"),
+    ],
+)
+def test_what_depends_on_a_tool_is_a_thing_unless_something_tells_a_person(text: str, kind: str) -> None:
+    assert {mention.type for mention in read(text, {}).mentions if mention.text == "Marlin"} == {kind}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Alice depends on Bob.",

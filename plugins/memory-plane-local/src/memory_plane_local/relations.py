@@ -205,6 +205,9 @@ class Reader:
     ) -> bool:
         """Add one claim if both types fit the row, with the time that is said of its verb."""
         ours, theirs = fit(source, row.subjects), fit(target, row.objects)
+        depends = verb is not None and verb.low in cues("of_things") and target.options[:1] in _TECH
+        if ours is None and depends and self._may_be_thing(source):
+            ours = "Project", _BARE
         if ours is None or theirs is None or source is target:
             return False
         ahead = verb is not None and row.relation in _CHANGES and _under_way(verb, row)
@@ -219,6 +222,15 @@ class Reader:
         times = self.times(clause, verb, polar, state=row.state, leaving=leaving or row.relation in _LEAVING)
         self.drafts.add(Draft(source, closed(row.relation, polar), target, polar, *clause.span(), confidence, times))
         return True
+
+    def _may_be_thing(self, name: Name) -> bool:
+        """Whether nothing said so far tells a given name from that of software: "Marlin uses Go, depends on Kafka"."""
+        if name.options != ("Person",) or " " in name.text or name in (self.discourse.writer, self.discourse.reader):
+            return False
+        said = self.drafts.found.values()
+        does = all(one.relation in _TECHNICAL for one in said if one.subject is name)
+        undergoes = all(one.relation in _TECHNICAL | _CARED_FOR for one in said if one.object is name)
+        return does and undergoes and id(name) not in self.discourse.gender
 
     def times(self, clause: Clause, verb: Element | None, polar: Polarity, *, state: bool, leaving: bool) -> Times:
         """Return from when and until when a claim holds by what is said of its verb."""
