@@ -243,6 +243,9 @@ def test_note_takes_no_facts_place_and_what_it_said_later_is_told(make_plane: Ma
     plane.post("Bob works at Globex.", agent="muse")
     plane.post("Bob works at Hooli.", agent="mail", origin="external")
     assert plane.ask("Where does Bob work?").text == "Initech; said later: Globex, ⟨external⟩ “Hooli”"
+    plane.post("Eve works at Acme.", agent="user", origin="user")
+    plane.fact("Eve", "employer", "Hooli", agent="mail", origin="external")
+    assert plane.ask("Where does Eve work?").text == "Acme"
     assert plane.ask("Who is Bob's employer?").findings[0].text == "Bob employer: Initech"
     assert plane.ask("Does Bob work at Initech?").text == "Yes"
     assert plane.ask("Where does Bob live?").text == "Lisbon"

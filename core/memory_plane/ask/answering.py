@@ -121,7 +121,8 @@ class Answering:
         tried = ((named, whole if len(apart) == 1 else self._solver.term(sought)) for named, sought in apart)
         groups = [(named, one) for named, one in tried if one]
         fact = self._known_by_fact(form.sought)
-        if fact is not None and (not groups or (_has_one(form.sought) and not form.count)):
+        own = fact is not None and fact.origin != "external"  # what others say takes the place of no word of one's own
+        if fact is not None and (not groups or (own and _has_one(form.sought) and not form.count)):
             return self._by_fact(fact, [found for _, found in groups], form.sought)
         if not groups:
             return self._none_is(form.sought)
