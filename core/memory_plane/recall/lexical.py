@@ -14,7 +14,7 @@ from itertools import combinations
 from math import fsum, log
 from unicodedata import normalize
 
-from sqlalchemy import Connection, bindparam, func, select, text
+from sqlalchemy import Connection, bindparam, exists, func, or_, select, text
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -60,8 +60,14 @@ _SCORED = Prepared(
 )
 _LAST = Prepared(text("SELECT max(seq) FROM operations"))
 _newest = select(_log.c.seq, _log.c.text).order_by(_log.c.seq.desc()).limit(bindparam("scanned")).subquery()
+_shown = or_(
+    exists().where(models.thoughts.c.seq == _newest.c.seq, models.thoughts.c.visible),
+    exists().where(models.facts.c.seq == _newest.c.seq, models.facts.c.indexed),
+)
 _SCAN = Prepared(
-    select(_newest.c.seq).where(func.instr(_newest.c.text, bindparam("words")) > 0).order_by(_newest.c.seq.desc())
+    select(_newest.c.seq)
+    .where(func.instr(_newest.c.text, bindparam("words")) > 0, _shown)
+    .order_by(_newest.c.seq.desc())
 )
 
 
