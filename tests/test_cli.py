@@ -194,9 +194,11 @@ def test_item_is_assigned_snoozed_and_resolved_by_the_beginning_of_its_id(
     answer: Callable[..., Any], ok: Callable[..., str]
 ) -> None:
     id = answer("post", "Send Rob the logo", "--kind", "commitment")["id"]
-    assert ok("assign", id[:6], "Alice").startswith("stored")
+    assert ok("assign", id[:6], "Alice") == f"handed to Alice: {id}: Send Rob the logo\n"
     assert answer("items", "--to", "Alice")[0]["id"] == id
-    assert ok("snooze", id[:8], "in 3 days").startswith("stored")
+    assert re.fullmatch(
+        rf"put off until \d{{4}}-\d\d-\d\d \d\d:\d\d: {id}: Send Rob the logo\n", ok("snooze", id[:8], "in 3 days")
+    )
     assert ok("resolve", id[:13].upper(), "--note", "sent") == f"closed {id}: Send Rob the logo\n"
     assert answer("items") == []
 

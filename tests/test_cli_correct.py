@@ -64,6 +64,7 @@ def test_a_merge_is_tried_made_and_taken_apart(run: Run) -> None:
     made = run("correct", "merge", "Jose", "José")
     assert made.output.startswith("stored ")
     assert names(run, "Jose") == ["José"]
+    assert "name the memories that are another's" in run("correct", "split", "José").output
     assert run("correct", "split", made.output.split()[1]).exit_code == 0
     assert names(run, "Jose") == ["Jose"]
 

@@ -86,7 +86,8 @@ def test_an_item_is_handed_over_put_off_and_pinned_by_the_beginning_of_its_id(pl
 
 def test_items_of_one_entry_are_put_right_each_by_itself(make_plane: MakePlane) -> None:
     plane = make_plane("local")
-    entry = good(plane, "muse", "memory_post_thought", text="TODO:\n- Call Ann\n- Call Bob\n- Pay the rent")["id"]
+    entry = "5f1c22ab-6c1f-4f6e-9f0e-2f5b8a3c7d10"
+    good(plane, "muse", "memory_post_thought", text="TODO:\n- Call Ann\n- Call Bob\n- Pay the rent", id=entry)
     call, pay, rent = (one["id"] for one in good(plane, "grok", "memory_get_pulse")["open_items"])
     good(plane, "grok", "memory_resolve_item", item=call)
     good(plane, "grok", "memory_correct", action="assign", target=f"{pay[:8]}.{pay.partition('.')[2]}", to="codex")
@@ -94,6 +95,7 @@ def test_items_of_one_entry_are_put_right_each_by_itself(make_plane: MakePlane) 
     assert [(one.id, one.to, one.pinned) for one in plane.items()] == [(pay, "codex", True), (rent, None, True)]
     (hit,) = good(plane, "grok", "memory_recall", query=entry)["hits"]
     assert hit["items"] == {call: "done", pay: "open", rent: "open"}
+    assert good(plane, "grok", "memory_recall", query=entry[:8])["hits"] == [hit]
     assert "one of several" in refusal(plane, "grok", "memory_correct", action="retract", target=rent)
     good(plane, "grok", "memory_resolve_item", item=entry)
     assert plane.items() == []

@@ -68,7 +68,7 @@ REFUSALS: list[tuple[str, dict[str, Any], str]] = [
     ("thought", {"kind": "idea"}, "kind: 'idea' is unknown; give 'thought', 'decision'"),
     ("thought", {"origin": "stranger"}, "origin: 'stranger' is unknown; give 'user', 'agent' or 'external'"),
     ("thought", {"colour": "red"}, "colour: unknown field; known are text, kind, origin"),
-    ("thought", {"due_at": "tomorrow"}, "due_at: "),
+    ("thought", {"due_at": "tomorrow"}, "due_at: 'tomorrow' is no ISO 8601 time; write it as 2026-10-31T12:00:00Z"),
     ("thought", {"due_at": "2026-03-14"}, "due_at: has no time zone; write it as 2026-10-31T12:00:00Z"),
     ("thought", {"due_at": "2026-03-14T10:00:00"}, "due_at: has no time zone"),
     ("thought", {"due_at": 1_790_000_000}, "due_at: must be an ISO 8601 time with its zone, not a number"),

@@ -267,6 +267,8 @@ def _first(error: ValidationError, model: type[Body]) -> str:
             return f"{field}: missing"
         case "string_too_short" | "too_short":
             return f"{field}: must not be empty"
+        case "datetime_parsing" | "datetime_from_date_parsing":
+            return f"{field}: {str(first['input'])[:60]!r} is no ISO 8601 time; write it as 2026-10-31T12:00:00Z"
         case "timezone_aware":
             return f"{field}: has no time zone; write it as 2026-10-31T12:00:00Z or with an offset"
         case "literal_error":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -184,13 +185,19 @@ def sync_status(plane: Plane | Client, agent: str | None, given: Arguments) -> d
     }
 
 
+_BEGINNING = re.compile(r"[0-9a-f]{8}[0-9a-f-]*(?:\.\d+)?")
+
+
 def _given(arguments: Arguments) -> Arguments:
     return {name: value for name, value in arguments.items() if value != ""}
 
 
 def _record(plane: Plane | Client, query: str) -> dict[str, Any] | None:
+    """Return the entry whose id a query is, or begins; a word such as "facade" looks like none."""
+    query = query.strip().lower()
+    begins = _BEGINNING.fullmatch(query) is not None and any(map(str.isdecimal, query))
     try:
-        id = id_of(query.strip())
+        id = id_of(whole_id(plane, query) if begins else query)
     except ValueError:
         return None
     record: dict[str, Any] | None = plane.get(id)

@@ -98,7 +98,12 @@ def merge(session: Session, node: str, into: str, **values: Any) -> None:
 def split(session: Session, node: str, memories: Sequence[str], **values: Any) -> None:
     """Take apart what is two: what these MEMORIES name is another than NODE. Or give the id of a merge alone."""
     if not memories:
-        _write(session, "retract", {"target": full_id(session.client, node)}, **values)
+        try:
+            id = full_id(session.client, node)
+        except click.ClickException:
+            told = f"{node!r} is no id of a merge; to take a node apart, name the memories that are another's too"
+            raise click.ClickException(told) from None
+        _write(session, "retract", {"target": id}, **values)
         return
     ids = [full_id(session.client, one) for one in memories]
     _write(session, "split", {"node": _node(session.client, node), "memories": ids}, **values)

@@ -195,7 +195,8 @@ def get(session: Session, id: str, as_json: bool) -> None:
     fields = plain(record)
     inner = {name: value for part in ("body", "state") for name, value in fields.pop(part, {}).items()}
     several = inner.pop("items", {})
-    print_pairs((fields | inner).items())
+    of_each = ("item", "object", "owner", "to", "due_at", "status", "snoozed_until") if several else ()
+    print_pairs((name, value) for name, value in (fields | inner).items() if name not in of_each)
     if several:
         click.echo()
         rows = (

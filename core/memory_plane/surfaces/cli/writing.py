@@ -33,7 +33,7 @@ _SHOWN = 80
 if TYPE_CHECKING:
     from memory_plane.reports import Loss
     from memory_plane.surfaces.cli.session import Session
-    from memory_plane.types import Operation
+    from memory_plane.types import Operation, Receipt
 
 
 @click.command(
@@ -115,13 +115,17 @@ def heartbeat(session: Session, focus: str, as_json: bool, **values: Any) -> Non
 def resolve(session: Session, item: str, as_json: bool, **values: Any) -> None:
     """Close an open item. ITEM is its id, or the first six characters of it or more."""
     id = full_id(session.client, item)
-    receipt = session.client.resolve(id, **given(**values))
+    _print_change(session, id, "closed", session.client.resolve(id, **given(**values)), as_json)
+
+
+def _print_change(session: Session, id: str, done: str, receipt: Receipt, as_json: bool) -> None:
+    """Say what was done to which item."""
     if as_json or receipt.state == "refused":
         print_receipt(receipt, as_json)
         return
     with suppress(MemoryPlaneError):  # where nothing can be read now, the id has to do
         id = f"{short_id(id)}: {_short(_words_of(session.client.get(id)))}"
-    click.echo(one_line(f"{'closed' if receipt.state == 'stored' else receipt.state} {id} {receipt.detail}"))
+    click.echo(one_line(f"{done if receipt.state == 'stored' else receipt.state} {id} {receipt.detail}"))
 
 
 def _words_of(record: Mapping[str, Any] | None) -> str:
@@ -140,7 +144,8 @@ def _short(text: str) -> str:
 @pass_session
 def assign(session: Session, item: str, to: str, as_json: bool, **values: Any) -> None:
     """Hand an open item to an agent or person."""
-    print_receipt(session.client.assign(full_id(session.client, item), to, **given(**values)), as_json)
+    id = full_id(session.client, item)
+    _print_change(session, id, f"handed to {to}:", session.client.assign(id, to, **given(**values)), as_json)
 
 
 @click.command(epilog=examples("snooze 5f1c22ab tomorrow", "snooze 5f1c22ab 2h", "snooze 5f1c22ab 2026-12-01"))
@@ -150,7 +155,9 @@ def assign(session: Session, item: str, to: str, as_json: bool, **values: Any) -
 @pass_session
 def snooze(session: Session, item: str, until: Any, as_json: bool, **values: Any) -> None:
     """Hide an open item until a later time."""
-    print_receipt(session.client.snooze(full_id(session.client, item), until, **given(**values)), as_json)
+    id = full_id(session.client, item)
+    done = f"put off until {session.local(until)}:"
+    _print_change(session, id, done, session.client.snooze(id, until, **given(**values)), as_json)
 
 
 @click.command(epilog=examples("pin 5f1c22ab", "pin 5f1c22ab --off"))
