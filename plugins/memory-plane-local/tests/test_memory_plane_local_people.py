@@ -39,6 +39,12 @@ def test_given_name_tells_who_he_and_she_are(text: str, claim: str) -> None:
     assert claim in said(text)
 
 
+def test_he_is_none_of_two_people_who_were_named_together() -> None:
+    assert said("Bob and Carl are friends. He works at Acme.") == set()
+    assert "Tim LEADS Falcon" in said("Bob and Tim work at Acme. Tim is the CTO. He leads Falcon.")
+    assert "Anna WORKS_AT Acme" in said("Bob and Anna are friends. She works at Acme.")
+
+
 @pytest.mark.parametrize(
     ("text", "claim"),
     [

@@ -76,15 +76,19 @@ class Discourse:
         return any(name.options[:1] in (("Organization",), ("Team",)) for name in self.recent[since:])
 
     def _person(self, pronoun: str, factor: float, apart: Sequence[Name]) -> tuple[list[Name], float]:
-        """The subject before, or the person said last; one who was a she, or has a woman's name, is no he."""
+        """The subject before, or the person said last; one who was a she, or has a woman's name, is no he.
+
+        Of several who were the subject together, and may all be, it is nobody.
+        """
         said = [name for name in reversed(self.recent) if name.options[:1] == ("Person",)]
         unknown = [name for name in reversed(self.recent) if not name.options and not name.weak and name.text.isalpha()]
         first = [name for name in self.subject if name in said] if len(self.subject) == 1 else []
         able = [name for name in (*first, *said, *unknown) if self.gender.get(id(name), pronoun) == pronoun]
         able = [name for name in able if not any(name is other for other in apart)]
-        likely = (name for name in able if id(name) in self.gender or _gender(name.text) in ("", pronoun))
-        name = next(likely, able[0] if able else None)
-        if name is None:
+        likely = [name for name in able if id(name) in self.gender or _gender(name.text) in ("", pronoun)]
+        name = next(iter(likely or able), None)
+        alike = [one for one in self.subject if any(one is other for other in likely)]
+        if name is None or (len(alike) > 1 and any(one is name for one in alike)):
             return [], 0.0
         self.gender[id(name)] = pronoun
         return [name], factor if name in said else factor * 0.85
