@@ -47,6 +47,13 @@ def test_line_below_a_heading_is_an_item(heading: str, bullet: str) -> None:
         ("update the register, owner: Carla", ("Carla", "update the register", "")),
         ("update the register (Stripe)", ("me", "update the register (Stripe)", "")),
         ("send the plan to Ruth", ("me", "plan", "")),
+        ("Mr. Okoro: update the register", ("Okoro", "update the register", "")),
+        ("[ ] Prof. Ana Silva – update the register", ("Ana Silva", "update the register", "")),
+        ("update the register (Dr. Lee)", ("Lee", "update the register", "")),
+        ("update the register (me)", ("me", "update the register", "")),
+        ("Carla checks the register by Friday", ("Carla", "checks the register", "2026-12-04")),
+        ("I write to the council this week", ("me", "write to the council", "2026-12-04")),
+        ("pay Bob 1,240 euros", ("me", "pay Bob 1,240 euros", "")),
     ],
 )
 def test_line_names_its_owner_and_its_day(line: str, item: tuple[str, str, str]) -> None:
@@ -107,3 +114,40 @@ def test_list_ends_with_its_bullets() -> None:
 def test_speaker_is_whose_a_promise_in_minutes_is() -> None:
     text = "Bob: I'll draft the appeal by Monday.\nAna: I can't make it.\nBob: and I'll tell the clerk."
     assert listed(text) == [("Bob", "appeal", "2026-11-30"), ("Bob", "tell the clerk", "")]
+
+
+def owing(text: str) -> list[tuple[str, str]]:
+    memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=MONDAY, origin="user")
+    claims = [claim for claim in extract(memory).claims if claim.relation == "COMMITTED_TO"]
+    return [(claim.subject.text, claim.object.text) for claim in claims]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Leila and Omar: mop the floor",
+        "Leila, Omar: mop the floor",
+        "Leila/Omar: mop the floor",
+        "Leila & Omar – mop the floor",
+        "Leila + Omar to mop the floor",
+        "mop the floor (Leila, Omar)",
+        "mop the floor – Leila and Omar",
+    ],
+)
+def test_line_of_two_owners_is_one_item_that_both_owe(line: str) -> None:
+    assert listed(f"Actions\n- {line}") == [("Leila", "mop the floor", "")]
+    assert owing(f"Actions\n- {line}") == [("Leila", "mop the floor"), ("Omar", "mop the floor")]
+
+
+@pytest.mark.parametrize("line", ["Leila and me - mop the floor", "mop the floor (Leila and me)"])
+def test_writer_may_be_one_of_the_owners(line: str) -> None:
+    assert owing(f"Actions\n- {line}") == [("Leila", "mop the floor"), ("me", "mop the floor")]
+
+
+@pytest.mark.parametrize(
+    ("cell", "owners"), [("me", ["me"]), ("I", ["me"]), ("we", ["me"]), ("Ann & me", ["Ann", "me"])]
+)
+def test_writer_owns_a_row_of_a_table(cell: str, owners: list[str]) -> None:
+    text = f"| Owner | Task | Due |\n|---|---|---|\n| {cell} | book the room | Friday |"
+    assert listed(text) == [(owners[0], "book the room", "2026-12-04")]
+    assert [owner for owner, _ in owing(text)] == owners

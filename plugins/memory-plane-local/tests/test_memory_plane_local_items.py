@@ -78,6 +78,7 @@ def items(text: str) -> list[Item]:
         ("@fern I'll push the fix by tonight", "me", None, "push the fix"),
         ("FYI the invoice for Hill Street is due on the 20th.", "me", None, "invoice for Hill Street"),
         ("thx, will send you the pics tonight", "me", None, "pics"),
+        ("The invoice of Acme over 1,240 euros is due on 10 December", "me", None, "invoice of Acme over 1,240 euros"),
         ("Got to renew insurance before the end of the month!", "me", None, "renew insurance"),
         ("Task for Zoe: compare the quotes by Monday", "Zoe", None, "compare the quotes"),
         ("Jill still has to send the deck.", "Jill", None, "deck"),

@@ -10,11 +10,12 @@ from memory_plane.types import Item
 from memory_plane_local.clauses import Clause
 from memory_plane_local.dates import due_date
 from memory_plane_local.deals import act, bind
-from memory_plane_local.elements import NAME, PRONOUN, VERB
+from memory_plane_local.elements import NAME, PRONOUN, VERB, WORD
 from memory_plane_local.guards import HYPOTHETICAL
 from memory_plane_local.name import Name
 from memory_plane_local.relations import Reader
-from memory_plane_local.tables import cues, rows
+from memory_plane_local.tables import cues, rows, words
+from memory_plane_local.tasks import does_deed
 from memory_plane_local.tokens import Token
 
 _STRENGTH = 0.85
@@ -35,7 +36,7 @@ class _Owned(NamedTuple):
 
     begin: int
     end: int
-    owner: Name | None
+    owners: Sequence[Name]
 
 
 class Agenda:
@@ -89,14 +90,21 @@ class Agenda:
     def _entry(self, clause: Clause, begin: int) -> Line | None:
         tokens = clause.sentence.tokens
         owned = _owner(self._reader, clause, begin)
-        own = owned.owner or (self._owner if self._open else None) or self._reader.discourse.writer
-        if owned.owner is None and (len(tokens) > _LONGEST or not _may_be_a_task(clause, owned.begin)):
+        own = (
+            owned.owners
+            or [
+                name
+                for name in (self._owner if self._open else None, self._reader.discourse.writer)
+                if name is not None
+            ][:1]
+        )
+        if not owned.owners and (len(tokens) > _LONGEST or not _may_be_a_task(clause, owned.begin)):
             return None
-        if own is None or owned.begin >= owned.end or tokens[owned.begin].low in cues("no_task"):
+        if not own or owned.begin >= owned.end or tokens[owned.begin].low in cues("no_task"):
             return Line(None)
         deal = act(self._reader, clause, owned.begin, owned.end)
         clause.flags |= HYPOTHETICAL
-        return Line(bind(self._reader, [own], deal, _STRENGTH, due_date(tokens[owned.begin :], clause.written)))
+        return Line(bind(self._reader, own, deal, _STRENGTH, due_date(tokens[owned.begin :], clause.written)))
 
 
 def heading(tokens: Sequence[Token]) -> bool:
@@ -182,40 +190,69 @@ def _owner(reader: Reader, clause: Clause, begin: int) -> _Owned:
     begin += 2 * (_low(tokens, begin) in cues("everybody") and _low(tokens, begin + 1) in cues("owner_then"))
     at = begin + 2 * (_low(tokens, begin) in cues("owned") and _low(tokens, begin + 1) == ":")
     opened = _low(tokens, at) in ("(", "[")
-    name, after = _person(reader, clause, at + opened, sure=not opened)
+    owners, after = _people(reader, clause, at + opened, sure=not opened)
     marked = _low(tokens, begin) == "@" or at > begin
     after = _plain(tokens, after)
-    if name is not None and opened and _low(tokens, after) in (")", "]"):
-        return _Owned(after + 1 + (_low(tokens, after + 1) in cues("owner_then")), end, name)
-    if name is not None and not opened and (marked or _low(tokens, after) in cues("owner_then")):
-        return _Owned(_plain(tokens, after + (_low(tokens, after) in cues("owner_then"))), end, name)
+    then = _low(tokens, after) in cues("owner_then")
+    if owners and opened and _low(tokens, after) in (")", "]"):
+        return _Owned(after + 1 + (_low(tokens, after + 1) in cues("owner_then")), end, owners)
+    if owners and not opened and _acts(clause, after, mine=owners == [reader.discourse.writer]):
+        return _Owned(after, end, owners)
+    if owners and not opened and (marked or then):
+        told = clause.elements[clause.element_at(begin)].kind == PRONOUN and tokens[after - 1 + then].shape != "mark"
+        return _Owned(begin, end, ()) if told else _Owned(_plain(tokens, after + then), end, owners)  # "I will …"
     for place in range(begin + 1, end):
-        name, after = _behind(reader, clause, place)
-        if name is not None:
+        owners = _behind(reader, clause, place)
+        if owners:
             while place - 1 > begin and _low(tokens, place - 1) in cues("owner_before"):
                 place -= 1
-            return _Owned(begin, place, name)
-    return _Owned(begin, end, None)
+            return _Owned(begin, place, owners)
+    return _Owned(begin, end, ())
 
 
-def _behind(reader: Reader, clause: Clause, at: int) -> tuple[Name | None, int]:
-    """Who is named behind a task as the one to do it, by a mark at `at`."""
+def _acts(clause: Clause, at: int, *, mine: bool) -> bool:
+    """Whether what somebody does is told at a token: "Ana checks the invoice", of the writer "I write to the bank"."""
+    place = clause.element_at(at)
+    element = clause.elements[place] if place < len(clause.elements) else None
+    if element is None or element.begin != at or at + 1 == len(clause.sentence.tokens):
+        return False
+    verb = element.kind == VERB and element.form == ("base" if mine else "third")
+    deed = element.low in words("deeds.txt") or element.low in words("giving.txt")
+    return ((verb or (mine and element.kind == WORD)) and deed) or (not mine and does_deed(element))
+
+
+def _behind(reader: Reader, clause: Clause, at: int) -> Sequence[Name]:
+    """Who are named behind a task as those to do it, by a mark at `at`."""
     tokens = clause.sentence.tokens
     low = _low(tokens, at)
     if low == "@":
-        return _person(reader, clause, at)
+        return _people(reader, clause, at)[0]
     if low in cues("owned") and _low(tokens, at + 1) == ":":
-        return _person(reader, clause, at + 2)
-    name, after = (
-        _person(reader, clause, at + 1, sure=low != "(") if low in ("(", "[", "->", "→", "–", "—") else (None, 0)
-    )
-    closed = _low(tokens, after) in cues("owner_end") or after == len(tokens) if name is not None else False
-    return (name, after) if closed else (None, 0)
+        return _people(reader, clause, at + 2)[0]
+    if low not in ("(", "[", "->", "→", "–", "—"):
+        return ()
+    owners, after = _people(reader, clause, at + 1, sure=low != "(")
+    return owners if _low(tokens, after) in cues("owner_end") or after == len(tokens) else ()
 
 
-def _person(reader: Reader, clause: Clause, at: int, *, sure: bool = True) -> tuple[Name | None, int]:
-    """The person or agent at a token, and the token after; a person by guess counts unless it must be `sure`."""
+def _people(reader: Reader, clause: Clause, at: int, *, sure: bool = True) -> tuple[list[Name], int]:
+    """The people or agents from a token on, "Leila, Omar and me", and the token after."""
     tokens = clause.sentence.tokens
+    found, end = _person(reader, clause, at, sure=sure)
+    after, more = end, found
+    while more and _low(tokens, after) in (*cues("owners"), "@"):
+        while _low(tokens, after) in cues("owners"):
+            after += 1
+        more, after = _person(reader, clause, after, sure=sure)
+        found, end = [*found, *more], after if more else end
+    return found, end
+
+
+def _person(reader: Reader, clause: Clause, at: int, *, sure: bool = True) -> tuple[list[Name], int]:
+    """Who is named by one element, and the token after; a person by guess counts unless it must be `sure`."""
+    tokens = clause.sentence.tokens
+    if _low(tokens, at) in words("titles.txt"):
+        at += 1 + (_low(tokens, at + 1) == ".")
     called = _low(tokens, at) == "@"
     at += called
     place = clause.element_at(at)
@@ -224,11 +261,14 @@ def _person(reader: Reader, clause: Clause, at: int, *, sure: bool = True) -> tu
         kinds = element.names[0].options[:1]
         guessed = not sure and not kinds and element.names[0].guess == "Person"
         if called or guessed or kinds in (("Person",), ("Agent",)):
-            return element.names[0], element.end
+            return element.names, element.end
+    if element is not None and element.kind == PRONOUN and element.begin == at and element.low in ("me", "us"):
+        return reader.discourse.resolve(element.low)[0], element.end
     if called and at < len(tokens) and tokens[at].shape != "mark":
         token = tokens[at]
-        return reader.once(Name(token.text, token.start, token.end, ("Person",), _STRENGTH, span=(at, at + 1))), at + 1
-    return None, at
+        name = Name(token.text, token.start, token.end, ("Person",), _STRENGTH, span=(at, at + 1))
+        return [reader.once(name)], at + 1
+    return [], at
 
 
 def _plain(tokens: Sequence[Token], at: int) -> int:

@@ -8,7 +8,7 @@ from memory_plane.types import Item
 from memory_plane_local.clauses import Clause
 from memory_plane_local.dates import due_date
 from memory_plane_local.deals import Deal, bind, undertaking
-from memory_plane_local.elements import NAME
+from memory_plane_local.elements import NAME, PRONOUN
 from memory_plane_local.guards import HYPOTHETICAL
 from memory_plane_local.name import Name
 from memory_plane_local.particulars import kinds
@@ -59,7 +59,11 @@ class Columns:
     def _people(self, clause: Clause, cell: _Cell) -> Iterator[Name]:
         """Who is named in a cell; what no list knows is taken for a person."""
         for element in clause.elements:
-            if cell[0] <= element.begin and element.end <= cell[1] and element.kind == NAME:
+            if cell[0] > element.begin or element.end > cell[1]:
+                continue
+            if element.kind == PRONOUN and element.low in ("me", "us"):
+                yield from self._reader.discourse.resolve(element.low)[0]
+            elif element.kind == NAME:
                 for name in element.names:
                     name.options = name.options or ("Person",)
                     if name.options[0] in ("Person", "Agent", "Team"):

@@ -61,7 +61,7 @@ def read_assignments(reader: Reader, clause: Clause) -> Iterator[Item]:
     """Yield what people are given to do: "Yara to draft the brief, Otto to book the venue by Thursday"."""
     elements, tokens = clause.elements, clause.sentence.tokens
     for at, element in enumerate(elements[:-2]):
-        does = element.kind == NAME and _does(elements[at + 1])
+        does = element.kind == NAME and does_deed(elements[at + 1])
         begin = elements[at + 1].begin if does else elements[at + 1].end
         alone = (
             at == 0
@@ -89,8 +89,8 @@ def read_assignments(reader: Reader, clause: Clause) -> Iterator[Item]:
                 yield item
 
 
-def _does(element: Element) -> bool:
-    """Whether a word tells what somebody does, by a verb that no relation has: "Ana reviews the schema by Friday"."""
+def does_deed(element: Element) -> bool:
+    """Return whether a word tells what somebody does, by a verb without a relation: "Ana reviews the schema"."""
     return element.kind == WORD and element.low.endswith("s") and bool(words("deeds.txt") & set(stems(element.low)))
 
 

@@ -18,7 +18,7 @@ _JOINERS, _DOT = "\u200c\u200d", "(?<=[\u30a1-\u30fc])・(?=[\u30a1-\u30fa])"
 # One alternative a kind of token, none of which can backtrack over another: linear on any text.
 _SCANNER = re.compile(
     r"(?P<link>https?://\S+)"
-    rf"|(?P<word>[\w{_MARKS}]+(?:(?:[-.'’@&{_JOINERS}]|{_DOT})[\w{_MARKS}]+)*(?:\+\+|\#(?!\w))?)"
+    rf"|(?P<word>(?<![\w.,])\d{{1,3}}(?:,\d{{3}})+(?![\w,])|[\w{_MARKS}]+(?:(?:[-.'’@&{_JOINERS}]|{_DOT})[\w{_MARKS}]+)*(?:\+\+|\#(?!\w))?)"
     r"|(?P<owning>(?<=\w\.)['’]s\b)"  # Bruno K.'s team
     r"|(?P<mark>\n\s*|```|~~~|<->|<>|->|\.\.+|[^\w\s])"
 )
