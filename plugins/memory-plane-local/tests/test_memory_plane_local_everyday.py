@@ -279,6 +279,12 @@ def test_choice_is_read_by_how_its_sentence_begins(text: str, claims: set[str]) 
         ("Ben leaves the team by Friday.", set()),
         ("Ben moves to Berlin before Christmas.", set()),
         ("Ben left Acme before Christmas.", {"Ben PREVIOUSLY_WORKED_AT Acme"}),
+        ("The service depends on Kafka.", set()),
+        ("The Rust service depends on Kafka.", set()),
+        ("Ben joined the band.", set()),
+        ("The app uses Redis.", set()),
+        ("The billing service uses Redis.", {"billing service USES Redis"}),
+        ("Orbit uses Go. The service depends on Kafka.", {"Orbit USES Go", "Orbit DEPENDS_ON Kafka"}),
     ],
 )
 def test_what_people_do_together_and_plan_is_not_overdone(text: str, claims: set[str]) -> None:

@@ -36,7 +36,7 @@ class Drafts:
 
     def add(self, draft: Draft) -> None:
         """Keep a claim; said twice, the surer one counts, and what is over or denied beats what holds."""
-        if draft.subject is draft.object:
+        if draft.subject is draft.object or draft.subject.nameless or draft.object.nameless:
             return
         key = (id(draft.subject), draft.relation, id(draft.object))
         known = self.found.get(key)

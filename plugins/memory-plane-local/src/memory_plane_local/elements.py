@@ -225,7 +225,12 @@ class _Builder:
         named = any(begin in self.names for begin in range(at, end))
         strength = 0.85 if kind else 0.65
         weak = not (named and kind in ("Team", "Project", "Tool"))
-        return Name(self.sentence.text[start:stop], start, stop, (kind or THING,), strength, weak, span=(at, end))
+        name = Name(self.sentence.text[start:stop], start, stop, (kind or THING,), strength, weak, span=(at, end))
+        low, last = self.tokens[at].low, self.found[-1] if self.found else None
+        told = self.determined or (last is not None and last.end == at and last.determined)  # "the Rust service"
+        kinds = cues("calls_before") | cues("meeting_group")
+        name.nameless = end == at + 1 and told and not self.owner and low in kinds
+        return name
 
     def _role(self, at: int) -> int:
         reach = _MODIFIERS if self._introduced() else 0

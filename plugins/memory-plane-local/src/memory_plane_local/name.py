@@ -21,7 +21,8 @@ class Name:
     """A named thing, once for all its occurrences in a text; claims narrow its type, `guess` is for want of any.
 
     `hunch` is for want of a guess, and no claim is read by it. `label` is what the tagger calls it, PER, ORG or LOC,
-    however sure it is. The type of a `soft` one gives way to a claim.
+    however sure it is. The type of a `soft` one gives way to a claim. What is `nameless` is only told by its kind: "the
+    service" of one text is not that of another, so nothing is claimed of it.
     """
 
     text: str
@@ -32,6 +33,7 @@ class Name:
     weak: bool = False
     soft: bool = False
     used: bool = False
+    nameless: bool = False
     guess: str = "Concept"
     hunch: str = ""
     label: str = ""
