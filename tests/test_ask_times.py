@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from memory_plane.ask import ask
 from memory_plane.ask.times import Clock
+from memory_plane.plane import Plane
+
+MakePlane = Callable[..., Plane]
+
 
 NOW = datetime(2026, 11, 30, 10, tzinfo=UTC)  # a Monday
+UNKNOWN = "I don't know"
 
 
 def read(words: str, clock: Clock) -> tuple[str, str, str] | None:
@@ -78,3 +85,59 @@ def test_days_begin_where_the_person_is() -> None:
 
 def test_due_on_friday_is_the_next_one() -> None:
     assert read("on friday", Clock(NOW, UTC, ahead=True)) == ("during", "2026-12-04", "2026-12-05")
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("Yara moved the review from Tuesday to Thursday.", "When is the review?", "2026-12-03"),
+        ("Yara moved the review from Tuesday to Thursday.", "When did Yara move the review?", UNKNOWN),
+        ("On Monday Yara moved the review to Thursday.", "When did Yara move the review?", "2026-11-30"),
+        ("I moved my appointment from 3 March to 10 March.", "When is my appointment?", "2027-03-10"),
+        ("The call was postponed from 2 December to 9 December.", "When is the call?", "2026-12-09"),
+        ("The call may be postponed from 2 December to 9 December.", "When is the call?", UNKNOWN),
+        ("The deadline is no longer 1 April but 15 April.", "When is the deadline?", "2027-04-15"),
+        (
+            "The grant report is no longer due on 1 April but on 15 April.",
+            "When is the grant report due?",
+            "2027-04-15",
+        ),
+        ("The party is from Monday to Thursday.", "When is the party?", "2026-11-30"),
+        ("Next meeting: 2 December at 10:00", "When is the next meeting?", "2026-12-02 at 10:00"),
+    ],
+)
+def test_of_what_was_moved_the_new_day_is_told(make_plane: MakePlane, text: str, question: str, expected: str) -> None:
+    assert answered(make_plane, text, question) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("We will launch on 15 February because the museum is closed then.", "When is the museum closed?", UNKNOWN),
+        ("We will launch on 15 February because the museum is closed then.", "When will we launch?", "2027-02-15"),
+        ("Rosa flies on 3 December, so Karim feeds the cat.", "When does Karim feed the cat?", UNKNOWN),
+        ("The fridge broke on Monday and Sven repairs it.", "When does Sven repair the fridge?", UNKNOWN),
+        ("The fridge broke on Monday and Sven repairs it.", "When did the fridge break?", "2026-11-30"),
+        ("The fridge broke and Sven repairs it on Friday.", "When did the fridge break?", UNKNOWN),
+        ("Ann and Bo visit Leeds on Friday, and Carl feeds the cat.", "When does Carl feed the cat?", UNKNOWN),
+        ("Ann and Bo visit Leeds on Friday, and Carl feeds the cat.", "When do Ann and Bo visit Leeds?", "2026-12-04"),
+        ("On Friday, the board met.", "When did the board meet?", "2026-11-27"),
+        ("Carl painted the shed on Friday and washed the van.", "When did Carl wash the van?", UNKNOWN),
+        ("Carl painted the shed and washed the van on Friday.", "When did Carl paint the shed?", "2026-11-27"),
+    ],
+)
+def test_day_belongs_to_its_own_clause(make_plane: MakePlane, text: str, question: str, expected: str) -> None:
+    assert answered(make_plane, text, question) == expected
+
+
+def test_item_is_due_on_the_day_that_holds(make_plane: MakePlane) -> None:
+    text = "The deadline for the grant is no longer 1 April but 15 April."
+    assert answered(make_plane, text, "When is the grant due?") == "2027-04-15"
+
+
+def answered(make_plane: MakePlane, text: str, question: str) -> str:
+    """Return what is answered of a memory with one text, both on the same Monday."""
+    plane = make_plane("local")
+    plane.post(text, agent="notes", origin="user", created_at=NOW)
+    with plane.database.reading() as connection:
+        return ask(connection, question, NOW, UTC).text

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memory_plane.ask import sentences as text
-from memory_plane.ask.clauses import PLACES, Told, capital, clause_end, day_in, subject_of, supposed, thing
+from memory_plane.ask.clauses import PLACES, Told, capital, clause_end, subject_of, supposed, thing
+from memory_plane.ask.days import changed, day_in
 from memory_plane.ask.sentences import Sentence
 from memory_plane.ask.times import Clock
 from memory_plane.ask.verbs import ARTICLES, BE
@@ -47,11 +48,16 @@ def dated(be: str, named: Sequence[str], sentence: Sentence, thought: Thought) -
     past = be in ("was", "were")
     for at in range(len(sentence.words)):
         end = sentence.holds(at, named)
-        if end is None or not sentence.is_sure(at, end + 2, ahead=True) or supposed(sentence, at):
+        if end is None or sentence.asks or supposed(sentence, at):
+            continue
+        other, said = changed(sentence, at, end, thought, ahead=not past)
+        if said is not None and not past:
+            yield Told(said, thought)
+        if other or not sentence.is_sure(at, end + 2, ahead=True):
             continue
         while sentence.low(end) == "will" or sentence.low(end) in BE or text.bases(sentence.low(end)) & _HAPPENING:
             end += 1
-        said = day_in(sentence, thought, ahead=not past, places=range(end, end + 1))
+        said = day_in(sentence, thought, range(end, end + 1), ahead=not past)
         if said is not None:
             yield Told(said, thought)
 

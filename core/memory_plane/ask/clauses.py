@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memory_plane.ask import sentences as text
+from memory_plane.ask.days import bare_day, day_of
 from memory_plane.ask.pronouns import PERSONS, may_be, meant
 from memory_plane.ask.sentences import PREPOSITIONS, PRONOUNS, WRITERS, Sentence
 from memory_plane.ask.shapes import Shape
-from memory_plane.ask.times import Clock, is_of_days
+from memory_plane.ask.times import is_of_days
 from memory_plane.ask.verbs import ARTICLES, BE
 from memory_plane.ask.words import words
 from memory_plane.types import Thought
@@ -224,10 +225,10 @@ def _gap(
                     found = sentence.after(at + 1)
                     return None if found is None else thing(sentence, found, thought)
         case "time":
-            day = day_in(sentence, thought, ahead=not shape.past)
-            return day if day or shape.past else _usually(sentence, verb)
+            day = day_of(sentence, verb, thought, ahead=not shape.past)
+            return day if day or shape.past else _usually(sentence, verb, thought)
         case "since":
-            return day_in(sentence, thought, ahead=False, kind="since")
+            return day_of(sentence, verb, thought, ahead=False, kind="since")
     return None
 
 
@@ -243,10 +244,13 @@ def _receiver(sentence: Sentence, verb: int, rest: Sequence[str]) -> str | None:
     return next((sentence.said(*name[:2]) for name in names), None)
 
 
-def _usually(sentence: Sentence, verb: int) -> str | None:
+def _usually(sentence: Sentence, verb: int, thought: Thought) -> str | None:
     """Return on which days of the week, or at what time of the day, something happens that a verb tells."""
     found = _USUALLY.search(sentence.text, sentence.words[verb].end)
-    return None if found is None else found["when"]
+    if found is None:
+        return None
+    day = bare_day(sentence, thought, verb + 1, ahead=True)  # "Next meeting: 2 December at 10:00"
+    return found["when"] if day is None else f"{day} at {found['when']}"
 
 
 def _object(sentence: Sentence, at: int, thought: Thought) -> str | None:
@@ -307,15 +311,3 @@ def _has_noun(said: str, noun: Sequence[str]) -> bool:
     found = words(said)
     lows = {base for word in found[len(found) > 1 and said[0].isupper() :] for base in text.bases(word.low)}
     return all(text.bases(word) & lows for word in noun)
-
-
-def day_in(
-    sentence: Sentence, thought: Thought, *, ahead: bool, places: range | None = None, kind: str = "during"
-) -> str | None:
-    """Return the first day that a sentence names, at one of some places, counted from when it was written."""
-    clock = Clock(thought.created_at, ahead=ahead, coming=ahead)
-    for at in range(len(sentence.words)) if places is None else places:
-        read = clock.period(sentence.lows, at)
-        if read is not None and read[0].kind == kind:
-            return read[0].start.date().isoformat()
-    return None

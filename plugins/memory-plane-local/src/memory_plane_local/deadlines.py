@@ -30,7 +30,7 @@ def read_deadline(reader: Reader, clause: Clause) -> Item | None:
         deal = _to_be(clause, at)
     else:
         deal = _deadline(reader, clause, at)
-    day = due_date(tokens[at:], clause.written) if deal.thing else None
+    day = due_date(tokens[_begin_of_day(tokens, at) :], clause.written) if deal.thing else None
     return bind(reader, [reader.discourse.writer], deal, _STRENGTH, day) if day else None
 
 
@@ -92,6 +92,14 @@ def _phrase_begin(tokens: Sequence[Token], end: int) -> int:
             break
         begin -= 1
     return begin
+
+
+def _begin_of_day(tokens: Sequence[Token], at: int) -> int:
+    """Where the day begins that holds: of "no longer 1 April but 15 April" at the other one."""
+    lows = [token.low for token in tokens]
+    denied = next((place for place in range(max(at - 2, 0), len(lows)) if lows[place] in ("not", "no")), len(lows))
+    dated = any(low[:1].isdecimal() for low in lows[at : max(at, denied)])
+    return next((place + 1 for place in range(denied, len(lows)) if not dated and lows[place] == "but"), at)
 
 
 def _is_day(clause: Clause, at: int) -> bool:
