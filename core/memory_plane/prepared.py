@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, Dialect, Executable
@@ -32,8 +33,9 @@ class Prepared:
 
     def all(self, connection: Connection, **values: Any) -> list[Any]:
         """Return every row."""
-        form = self._form(connection)
-        return form.rows(_driver(connection).execute(form.sql, form.bind(values)))
+        form = self._forms.get(connection.dialect.name) or self._form(connection)
+        driver: Any = connection.connection.dbapi_connection
+        return form.rows(driver.execute(form.sql, form.bind(values)))
 
     def first(self, connection: Connection, **values: Any) -> Any | None:
         """Return the first row, None if there is none."""
@@ -87,7 +89,8 @@ class _Form:
         ]
         found = list(getattr(statement, "exported_columns", ()))
         named: Any = namedtuple  # the type checker wants the names to be literals
-        self._row = named("Row", [column.name for column in found], rename=True)._make if found else tuple
+        row = named("Row", [column.name for column in found], rename=True) if found else None
+        self._row: Any = tuple if row is None else partial(tuple.__new__, row)  # `_make` would count the cells again
         processes = [_process(column.type, dialect, "result") for column in found]
         self._processes = [(place, process) for place, process in enumerate(processes) if process is not None]
         plain = self._named is None and all(bind[1:] == (None, None) for bind in self._binds)
@@ -96,7 +99,7 @@ class _Form:
     def bind(self, values: Values) -> Any:
         """Return the values as the driver takes them."""
         if self._plain is not None:
-            return [values.get(name) for name in self._plain]
+            return list(map(values.get, self._plain))
         given = []
         for name, default, process in self._binds:
             value = values.get(name, default)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, select, text
@@ -159,8 +161,8 @@ def _context(
 
 def _waiting_for(connection: Connection) -> dict[str, list[int]]:
     waiting: dict[str, list[int]] = {}
-    for addressee, seq in _waiting.all(connection):
-        waiting.setdefault(addressee.lower(), []).append(seq)
+    for addressee, rows in groupby(_waiting.all(connection), key=itemgetter(0)):
+        waiting.setdefault(addressee.lower(), []).extend(row.seq for row in rows)
     return waiting
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, select, text
+from sqlalchemy import Connection, bindparam, select, text, type_coerce
 
 from memory_plane import models, spellings
 from memory_plane.prepared import Prepared
@@ -47,7 +47,7 @@ _whole = Prepared(
     .limit(PER_NAME)
 )
 _lately = Prepared(
-    select(_mentions.c.seq, models.operations.c.agent, models.effective())
+    select(_mentions.c.seq, models.operations.c.agent, type_coerce(models.effective(), models.Row).label("at"))
     .join(models.operations, models.operations.c.seq == _mentions.c.seq)
     .where(_mentions.c.node == bindparam("node"))
     .order_by(_mentions.c.seq.desc())
@@ -242,9 +242,7 @@ def _closest(names: Sequence[str], others: Sequence[str]) -> float:
 
 
 def _recall(connection: Connection, known: Known, but: int | None) -> None:
-    for seq, agent, at in _lately.all(connection, node=known.key):
-        if seq == but:
-            continue
-        known.memories.add(seq)
-        known.agents.add(agent)
-        known.last_seen = at if known.last_seen is None else max(at, known.last_seen)
+    rows = [row for row in _lately.all(connection, node=known.key) if row.seq != but]
+    known.memories.update(row.seq for row in rows)
+    known.agents.update(row.agent for row in rows)
+    known.last_seen = models.moment(max((row.at for row in rows), default=None))

@@ -30,14 +30,15 @@ _FOUND = Prepared(
 
 def known_names(connection: Connection, said: str) -> Extraction:
     """Return as mentions what the first words of a text have in common with the names of the graph."""
-    words = [(word.start(), word.end()) for word in islice(_WORD.finditer(said), WORDS)]
+    words = [(word.start(), word.end(), folded(word[0])) for word in islice(_WORD.finditer(said), WORDS)]
     places: dict[str, list[tuple[int, int]]] = {}
-    for at, (start, end) in enumerate(words):
-        for last, (begin, stop) in enumerate(words[at : at + LONGEST]):
-            if last and not said[end:begin].isspace():
+    for at, (start, end, name) in enumerate(words):
+        places.setdefault(name, []).append((start, end))
+        for begin, stop, word in words[at + 1 : at + LONGEST]:
+            if not said[end:begin].isspace():
                 break
-            end = stop
-            places.setdefault(folded(said[start:end]), []).append((start, end))
+            end, name = stop, f"{name} {word}"
+            places.setdefault(name, []).append((start, end))
     if not places:
         return Extraction()
     types = {name: kind for name, kind in _FOUND.all(connection, names=json.dumps(list(places)))}

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, select, text
+from sqlalchemy import Connection, bindparam, select, text, union_all
 
 from memory_plane import models
 from memory_plane.prepared import Prepared
@@ -48,14 +48,16 @@ _owed = Prepared(
 )
 # A place is near to all that is in it, and whoever writes to all that is written.
 _TELLING = (_nodes.c.type != "Place", _nodes.c.type != "Role", _nodes.c.name != WRITER, _edges.c.valid_until.is_(None))
-_out, _in = (
-    Prepared(
-        select(near)
-        .select_from(_edges)
-        .join(_nodes, _nodes.c.key == near)
-        .where(_edges.c.key.in_(select(_edges.c.key).where(far == bindparam("node")).limit(HUB + 1)), *_TELLING)
+_linked = Prepared(
+    union_all(
+        *(
+            select(near)
+            .select_from(_edges)
+            .join(_nodes, _nodes.c.key == near)
+            .where(_edges.c.key.in_(select(_edges.c.key).where(far == bindparam("node")).limit(HUB + 1)), *_TELLING)
+            for near, far in ((_edges.c.target, _edges.c.source), (_edges.c.source, _edges.c.target))
+        )
     )
-    for near, far in ((_edges.c.target, _edges.c.source), (_edges.c.source, _edges.c.target))
 )
 
 
@@ -127,7 +129,7 @@ class Nearness:
     def _around(self, key: int) -> frozenset[int]:
         """The nodes that are linked to one; none for a hub."""
         if key not in self._links:
-            found = {row[0] for way in (_out, _in) for row in way.all(self._connection, node=key)}
+            found = {row[0] for row in _linked.all(self._connection, node=key)}
             self._links[key] = frozenset(found if len(found) <= HUB else ())
         return self._links[key]
 

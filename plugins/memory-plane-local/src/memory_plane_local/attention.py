@@ -68,7 +68,7 @@ class _Said:
         if own is None:
             return ""
         signs = own.signs
-        near = (pair for pair in self.meanings if (signs ^ pair[1].signs).bit_count() <= APART)
+        near = [pair for pair in self.meanings if (signs ^ pair[1].signs).bit_count() <= APART]
         return next((word for word, meant in near if own.alike(meant)), "")
 
 
@@ -90,7 +90,7 @@ def _interests(agent: AgentContext, said: _Said) -> list[Reason]:
 def _interest(interest: str, said: _Said) -> Reason | None:
     """All words of an interest, a word that means the same, or some of its words."""
     wanted = _content(interest)
-    hits = sum(1 for word in wanted if word in said.stems)
+    hits = sum(map(said.stems.__contains__, wanted))
     if wanted and hits == len(wanted):
         rare = len(wanted) > 1 or not is_common(interest.lower())
         return (_RARE if rare else _COMMON, f"interest: {interest}")

@@ -87,7 +87,7 @@ def _scores(trained: Model, words: Sequence[str]) -> list[list[float]]:
                 seen.append(rows[at + distance][turn])
         if places[at]:
             seen.append(_sum(trained, places[at]))
-        scores.append([sum(column) for column in zip(*seen, strict=True)])
+        scores.append(list(map(sum, zip(*seen, strict=True))))
     return scores
 
 
