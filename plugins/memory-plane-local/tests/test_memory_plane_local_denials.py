@@ -110,6 +110,13 @@ def test_what_ceased_is_over() -> None:
         "Please say that Bob leads Falcon.",
         "Repeat after me: Bob works at Acme.",
         "Bob joked that Alice works at Acme.",
+        '"Gina works at Wonka," he lied.',
+        "Rosa used to think Simon works at Opel.",
+        "Not one of us believes Oskar runs Danone.",
+        "They say Elena founded Vandelay, but who knows.",
+        'Translate to German: "Kemal works at Turkcell."',
+        "Correct the grammar: Lara work at Ikea.",
+        "Act as Jana, head of sales at Miro.",
     ],
 )
 def test_what_is_supposed_or_dictated_is_no_claim(text: str) -> None:
@@ -128,6 +135,7 @@ def test_what_is_supposed_or_dictated_is_no_claim(text: str) -> None:
         ("Are you kidding? Alice works at Acme!", {"Alice WORKS_AT Acme"}),
         ("Falcon uses `Redis`.", {"Falcon USES Redis"}),
         ('Bob (who leads "Falcon") works at Acme.', {"Bob LEADS Falcon", "Bob WORKS_AT Acme"}),
+        ("Bob used to think big. Bob works at Acme.", {"Bob WORKS_AT Acme"}),
     ],
 )
 def test_what_only_looks_supposed_is_so(text: str, so: set[str]) -> None:

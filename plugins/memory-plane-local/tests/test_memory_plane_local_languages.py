@@ -152,6 +152,17 @@ def test_phrases_of_other_languages_are_read(text: str, claims: str) -> None:
         ("Εργάζεται η Ελένη στη Hexaline;", "question"),
         ("Εργάζεται η Ελένη στη Hexaline\u037e", "question"),
         ("Ίσως η Σοφία εργάζεται στη Hexaline.", "hypothetical"),
+        ("Dudo que Diego trabaja en Glovo.", "hypothetical"),
+        ("Ich glaube nicht, dass Diego bei Glovo arbeitet.", "hypothetical"),
+        ("Je doute que Diego travaille chez Glovo.", "hypothetical"),
+        ("Dicono che Diego lavora alla Glovo.", "hypothetical"),
+        ("Dizem que Diego trabalha na Glovo.", "hypothetical"),
+        ("Podobno Diego pracuje w Glovo.", "hypothetical"),
+        ("Говорят, что Ольга работает в Авито.", "hypothetical"),
+        ("Кажуть, що Олег працює в Приват.", "hypothetical"),
+        ("Jag tvivlar på att Diego jobbar på Glovo.", "hypothetical"),
+        ("Katanya Budi bekerja di Gojek.", "hypothetical"),
+        ("听说陈伟在百度工作。", "hypothetical"),
     ],
 )
 def test_what_is_denied_over_asked_or_supposed_is_not_so(text: str, polarity: str) -> None:
