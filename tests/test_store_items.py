@@ -139,6 +139,18 @@ def test_declared_list_is_several_items(engine: Database, operation: MakeOperati
         assert [(item.id, item.text) for item in opened(connection)] == [(thought.id, thought.body["text"])]
 
 
+def test_each_item_of_a_declared_list_is_for_whom_and_by_when_it_was_declared(
+    engine: Database, operation: MakeOperation
+) -> None:
+    plain = replace(TEA, to=None, due_at=None)
+    with engine.writing() as connection:
+        append(connection, operation(text="tea, cake, pie for Bob", kind="commitment", to="grok", due_at=LATER))
+        derive(connection, 1, "local", plain, replace(plain, object="cake"), replace(TEA, object="pie", start=11))
+        assert [(item.to, item.due_at) for item in opened(connection)] == [
+            ("Bob", DUE), ("grok", LATER), ("grok", LATER),
+        ]  # fmt: skip
+
+
 def test_found_item_only_fills_what_a_declared_one_left_open(engine: Database, operation: MakeOperation) -> None:
     with engine.writing() as connection:
         append(

@@ -57,9 +57,9 @@ def open_asserted(connection: Connection, seq: int, operation: Operation) -> Non
 def open_derived(connection: Connection, seq: int, memory: Memory, items: Sequence[Item], plugin: str) -> None:
     """Open the items that a plugin found in the text of a memory, unless those of another stand there already.
 
-    Of a declared one the first fills what the writer left open, and the others of its kind are opened beside it.
-    An item of which the plugin does not say where it begins is where its words are, so that it has the same id
-    wherever and whenever it is read.
+    Of a declared one the first fills what the writer left open; the others of its kind are opened beside it, for whom
+    and by when was declared where the text says nothing else of them. An item of which the plugin does not say where
+    it begins is where its words are, so that it has the same id wherever and whenever it is read.
     """
     known = _known.first(connection, row=seq)
     declared = known is not None and known.method == ASSERTED
@@ -70,6 +70,7 @@ def open_derived(connection: Connection, seq: int, memory: Memory, items: Sequen
         found.setdefault((item.kind, item.owner, item.to, item.object.casefold()), item)
     others = _fill(connection, seq, list(found.values())) if declared else found.values()
     marked = marks.reader(connection, memory.id)
+    body = log.at(connection, seq).body if declared else {}
     taken = {0} if declared else set()
     for item in others:
         place = item.start or max(memory.text.find(item.object), 0)
@@ -84,8 +85,8 @@ def open_derived(connection: Connection, seq: int, memory: Memory, items: Sequen
             kind=item.kind,
             method=plugin,
             owner=item.owner,
-            addressee=item.to,
-            due_at=item.due_at,
+            addressee=item.to or body.get("to"),
+            due_at=item.due_at or _time(body.get("due_at")),
             object=item.object,
         )
 
