@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -253,5 +253,39 @@ def test_whoever_will_leave_on_a_day_has_not_left_before_it(
     plane = make_plane("local")
     plane.post("Ana works at Acme.", agent="notes", origin="user", created_at=NOW)
     plane.post("Ana is leaving Acme in March.", agent="notes", origin="user", created_at=NOW)
+    with plane.database.reading() as connection:
+        assert ask(connection, question, NOW, UTC).text == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Where was Bruno before Northlight?", "Hexaline"),
+        ("Where was Bruno before he joined Northlight?", "Hexaline"),
+        ("Where was Bruno before Bruno joined Northlight?", "Hexaline"),
+        ("Where was Bruno before Ana joined Northlight?", UNKNOWN),
+        ("Where was Bruno before that?", "Hexaline"),
+        ("What did Bruno do before Northlight?", "Hexaline"),
+        ("Where did Bruno work before Northlight?", "Hexaline"),
+        ("Where did Bruno work before Hexaline?", UNKNOWN),
+        ("Where was Ana before Acme?", "Hexaline, Northlight"),
+        ("Where was Ana before Northlight?", "Hexaline"),
+        ("Where did Ana live before Oslo?", "Bergen"),
+        ("Where was Ana before Oslo?", "Bergen"),
+    ],
+)
+def test_before_something_means_what_was_so_before_it(make_plane: MakePlane, question: str, expected: str) -> None:
+    plane = make_plane("local")
+    told = (
+        "Bruno worked at Hexaline.",
+        "Bruno joined Northlight in March 2026.",
+        "Ana worked at Hexaline from 2015 to 2018.",
+        "Ana worked at Northlight from 2018 to 2021.",
+        "Ana joined Acme in 2022.",
+        "Ana lives in Bergen.",
+        "Ana moved to Oslo.",
+    )
+    for day, text in enumerate(told, -len(told)):
+        plane.post(text, agent="notes", origin="user", created_at=NOW + timedelta(days=day))
     with plane.database.reading() as connection:
         assert ask(connection, question, NOW, UTC).text == expected

@@ -21,6 +21,7 @@ from memory_plane.ask.questions import (
     Kinds,
     Sought,
     Tense,
+    Term,
     Want,
     When,
     Whether,
@@ -36,9 +37,11 @@ _PLACES: Kinds = frozenset({"Place", "Organization"})
 _WANTED: dict[str, Want] = {"owner": "owner", "all": "all", "to": "to", "whether": "whether", "done": "done"}
 _KEY = 4
 """How many words the key of a fact has at most."""
+_SPOKEN_OF = frozenset({"he", "she", "they", "it"})
 _ENDINGS: tuple[tuple[tuple[str, ...], Tense], ...] = (
     (("in", "the", "past"), "over"),
     (("any", "more"), "over"),
+    (("before", "that"), "over"),
     *(((word,), "over") for word in (*OVER, "anymore")),
 )
 
@@ -47,17 +50,43 @@ def forms(phrases: Phrases) -> Iterator[Form]:
     """Yield what a question can ask, the likeliest first; nothing where a word of it has no meaning."""
     yield from _forms(phrases)
     for at in range(2, len(phrases.lows) - 1):
-        if phrases.lows[at] == "before" and any(end == len(phrases.lows) for _, end in phrases.terms(at + 1)):
-            yield from _in_past(phrases, at, "over")
+        if phrases.lows[at] == "before":
+            for then in _then(phrases, at + 1):
+                yield from _in_past(phrases, at, "over", then)
     for ending, tense in _ENDINGS:
         if len(phrases.lows) > len(ending) + 1 and tuple(phrases.lows[-len(ending) :]) == ending:
             yield from _in_past(phrases, len(phrases.lows) - len(ending), tense)
 
 
-def _in_past(phrases: Phrases, end: int, tense: Tense) -> Iterator[Form]:
+def _then(phrases: Phrases, at: int) -> Iterator[Term]:
+    """Yield what something was before: "before Northlight", "before he joined Northlight"."""
+    begins = [at + 1] if phrases.lows[at] in _SPOKEN_OF else []
+    for term, end in phrases.terms(at):
+        if end == len(phrases.lows):
+            yield term
+        elif phrases.text(at, end) in phrases.text(0, at):  # another's beginning is not its own
+            begins.append(end)
+    for begin in begins:
+        for conditions, end in phrases.predicates(begin):
+            if end == len(phrases.lows) and len(conditions) == 1 and conditions[0].other is not None:
+                yield conditions[0].other
+
+
+def _in_past(phrases: Phrases, end: int, tense: Tense, then: Term | None = None) -> Iterator[Form]:
     """Yield what the words up to `end` ask, of what was so before."""
     shorter = Phrases(phrases.lows[:end], phrases.names, phrases.writer, phrases.called)
-    yield from (changed for form in _forms(shorter) if (changed := _in_tense(form, tense)) is not None)
+    for form in (*_forms(shorter), *_places_of_work(shorter)):
+        if (changed := _in_tense(form, tense, then)) is not None:
+            yield changed
+
+
+def _places_of_work(phrases: Phrases) -> Iterator[Form]:
+    """Yield where somebody worked, which is asked by "where was Bruno" and "what did Bruno do" with a "before"."""
+    opening, does = tuple(phrases.lows[:2]), phrases.lows[-1] == "do"
+    if opening in (("where", "was"), ("where", "were")) or (opening == ("what", "did") and does):
+        for term, end in phrases.terms(2):
+            if end == len(phrases.lows) - does:
+                yield from (Which(had(one, term)) for one in attributes()["employer",])
 
 
 def _forms(phrases: Phrases) -> Iterator[Form]:
@@ -144,11 +173,14 @@ def _when(phrases: Phrases, at: int, length: bool) -> Iterator[Form]:
             yield When(subject, conditions[0], length)
 
 
-def _in_tense(form: Form, tense: Tense) -> Form | None:
-    """Return the question of what was so before, where that can be asked."""
+def _in_tense(form: Form, tense: Tense, then: Term | None = None) -> Form | None:
+    """Return the question of what was so before, or before it was so of something else, where that can be asked."""
     match form:
-        case Which():
-            return replace(form, sought=form.sought.in_tense(tense))
+        case Which() if then is None or len(form.sought.conditions) == 1:
+            sought = form.sought.in_tense(tense)
+            return replace(
+                form, sought=replace(sought, conditions=tuple(replace(one, before=then) for one in sought.conditions))
+            )
         case Whether():
             return replace(form, conditions=tuple(replace(one, tense=tense) for one in form.conditions))
     return None

@@ -38,7 +38,8 @@ class Condition:
     """What is sought is joined to `other` (None = anything) along one of the ways, and is of one of the kinds.
 
     `ways` are in groups: the first group that leads anywhere counts, since it is what the words say most plainly. With
-    a `sort` there are no ways: it says what is sought and nothing of what it is joined to.
+    a `sort` there are no ways: it says what is sought and nothing of what it is joined to. With `before` it was so
+    before it was so of that.
     """
 
     ways: tuple[tuple[Way, ...], ...]
@@ -47,6 +48,7 @@ class Condition:
     state: bool = True
     kinds: Kinds = ANY_KIND
     sort: OfSort | None = None
+    before: Term | None = None
 
 
 @dataclass(frozen=True, slots=True)

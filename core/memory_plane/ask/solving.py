@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -119,10 +119,28 @@ class Solver:
             ties = self._ties(ways, among, others)
             for key, other, tie in self._in_tense(ways, condition, ties):
                 found.setdefault(key, []).extend((tie, *(others or {}).get(other, ())))
+        if condition.before is not None and found:
+            earlier = self._earlier(condition, condition.before)
+            found = {key: left for key, ties in found.items() if (left := earlier(key, ties))}
         if condition.tense == "now" and others and found:
             denied = self.denied(condition, found, others)
             found = {key: left for key, ties in found.items() if (left := _undenied(ties, denied))}
         return {key: tuple(dict.fromkeys(entries)) for key, entries in found.items()}
+
+    def _earlier(self, condition: Condition, then: Term) -> Callable[[int, list[Tie]], list[Tie]]:
+        """Return what leaves of a node the edges of before it was so of `then`; none where that is not known."""
+        keys = self.term(then)
+        was = self.fulfilling(replace(condition, tense="any", before=None), among=keys)
+        later = [tie for key in keys for tie in was.get(key, ())]
+        began = min((tie.valid_from for tie in later if tie.valid_from and not is_former(tie.relation)), default=None)
+        lasts = any(self._holds(tie) and not is_former(tie.relation) for tie in later)
+
+        def left(key: int, ties: list[Tie]) -> list[Tie]:
+            if key in keys or not later:
+                return []
+            return [tie for tie in ties if _is_before(tie, began, lasts=lasts)]
+
+        return left
 
     def denied(
         self, condition: Condition, nodes: Collection[int], others: Collection[int]
@@ -202,6 +220,15 @@ class Solver:
         if not state or self.period.kind == "since":
             return first <= start < last
         return start < last and (end is None or end > first)
+
+
+def _is_before(tie: Tie, began: int | None, *, lasts: bool) -> bool:
+    """Whether what is over was so before something began; of what lasts that is taken for granted but for dates."""
+    over = is_former(tie.relation)
+    first, end = (None, tie.valid_from) if over else (tie.valid_from, tie.valid_until)
+    if first is not None and began is not None:
+        return first < began
+    return lasts or (end is not None and began is not None and end <= began)
 
 
 def is_former(relation: str) -> bool:

@@ -22,8 +22,11 @@ _WANTED = {
 }
 _MEMORY, _LONGEST_ENDING = 12, 5
 _THING, _GROUP = ("Project", "Tool"), ("Organization", "Team")
-_CALLED = dict.fromkeys(("project", "app", "game", "tool", "library", "product", "service", "site", "platform"), _THING)
-_CALLED |= dict.fromkeys(("team", "squad", "band", "choir", "crew"), ("Team",))
+_TEAM: tuple[str, ...] = ("Team",)
+_CALLED: dict[str, tuple[str, ...]] = dict.fromkeys(
+    ("project", "app", "game", "tool", "library", "product", "service", "site", "platform"), _THING
+)
+_CALLED |= dict.fromkeys(("team", "squad", "band", "choir", "crew"), _TEAM)
 _CALLED |= dict.fromkeys(("studio", "charity", "foundation", "organisation", "organization", "nonprofit"), _GROUP)
 
 
