@@ -289,3 +289,20 @@ def test_before_something_means_what_was_so_before_it(make_plane: MakePlane, que
         plane.post(text, agent="notes", origin="user", created_at=NOW + timedelta(days=day))
     with plane.database.reading() as connection:
         assert ask(connection, question, NOW, UTC).text == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What databases do we have?", "PostgreSQL"),
+        ("List our databases", "PostgreSQL"),
+        ("Which frameworks do we have?", "FastAPI"),
+        ("Which clouds do we have?", UNKNOWN),
+    ],
+)
+def test_things_of_a_sort_are_those_that_something_uses(make_plane: MakePlane, question: str, expected: str) -> None:
+    plane = make_plane("local")
+    for text in ("Quillnest uses PostgreSQL.", "We use Terraform.", "Orbit uses FastAPI.", "Orbit used MySQL."):
+        plane.post(text, agent="notes", origin="user", created_at=NOW)
+    with plane.database.reading() as connection:
+        assert ask(connection, question, NOW, UTC).text == expected

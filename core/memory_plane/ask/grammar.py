@@ -137,9 +137,11 @@ class Phrases:
             words = tuple(self.lows[at : at + length])
             if len(words) == length and words in kinds():
                 yield kinds()[words], (), at + length
-            if len(words) == length and words in sorts():
-                sort = OfSort(sorts()[words], words[-1].removesuffix("s"))
-                yield _TOOLS, (Condition((), None, sort=sort),), at + length
+            ours = self._at(at) in OWNERS  # "our databases" are all that are known
+            named = tuple(self.lows[at + ours : at + ours + length])
+            if len(named) == length and named in sorts():
+                sort = OfSort(sorts()[named], named[-1].removesuffix("s"))
+                yield _TOOLS, (Condition((), None, sort=sort),), at + ours + length
             if len(words) == length and words in titles():
                 title = titles()[words]
                 ways = ((Way(f"{title.label}_OF" if title.office else "HAS_ROLE", forward=True),),)

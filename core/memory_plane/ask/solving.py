@@ -23,7 +23,7 @@ Found = dict[int, tuple[Tie, ...]]
 ROLE: Kinds = frozenset({"Role"})
 WRITER = "me"
 """How whoever writes is called in the graph."""
-WORKS = "WORKS_AT"
+WORKS, _USES = "WORKS_AT", "USES"
 _VERSION = re.compile(r"( v?\d[\w.]*)+$")
 
 
@@ -66,8 +66,8 @@ class Solver:
         found: Found | None = None
         sorts = [one.sort for one in sought.conditions if one.sort is not None]
         joined = [one for one in sought.conditions if one.sort is None]
-        if sorts and not joined:
-            found = self.term(Sought(sought.kinds))
+        if sorts and not joined:  # "what databases do we have": those that something uses
+            joined = [Condition((including(Way(_USES, forward=False)),), None)]
         for condition in joined:
             more = self.fulfilling(condition)
             found = more if found is None else {key: (*found[key], *more[key]) for key in found if key in more}
