@@ -68,6 +68,35 @@ def test_answer_is_a_whole_name_and_no_pronoun(make_plane: MakePlane, text: str,
     assert plane.ask(question).text == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("Orbit uses GitHub Actions. Orbit uses Buildkite.", "What is Orbit written in?", UNKNOWN),
+        ("Orbit uses GitHub Actions. Orbit uses Buildkite.", "What is Orbit built with?", UNKNOWN),
+        ("Orbit uses Python. Orbit uses Buildkite.", "What is Orbit written in?", "Python"),
+        ("Orbit is built with Django. Orbit uses Buildkite.", "What is Orbit built with?", "Django"),
+        ("Orbit is built with Django. Orbit uses Buildkite.", "What does Orbit use?", "Django, Buildkite"),
+        ("Nils runs the sales team at Fabrik.", "Who runs Fabrik?", UNKNOWN),
+        ("Nils runs the sales team at Fabrik.", "Who runs the sales team?", "Nils"),
+        ("Birgit keeps one of the books.", "Who keeps the books?", "Birgit"),
+        ("Theo gave Ana the keys. Ana gave them to Bo.", "Who gave Ana the keys?", "Theo"),
+        ("Theo gave Ana the keys. Ana gave them to Bo.", "Who gave the keys to Bo?", "Ana"),
+    ],
+)
+def test_answer_is_of_the_thing_that_was_asked_for(
+    make_plane: MakePlane, text: str, question: str, expected: str
+) -> None:
+    assert _answered(make_plane, text, question) == expected
+
+
+def _answered(make_plane: MakePlane, text: str, question: str) -> str:
+    """Return what is answered of a memory with one text."""
+    plane = make_plane("local")
+    plane.post(text, agent="notes", origin="user", created_at=NOW)
+    with plane.database.reading() as connection:
+        return ask(connection, question, NOW, UTC).text
+
+
 def test_memory_that_says_it_twice_is_one_reason(make_plane: MakePlane) -> None:
     plane = make_plane("local")
     plane.post("Elke mends the nets. Joss mends the nets too.", agent="notes", origin="user")

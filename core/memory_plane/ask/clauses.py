@@ -19,6 +19,7 @@ from memory_plane.types import Thought
 YES, NO = "Yes", "No"
 _NEAR = 6
 """How far from another the words after a verb may stand."""
+_PARTS = frozenset({"one", "some", "all", "most", "half", "part", "many", "each", "both", "none"})
 _ONE = frozenset({"i", "me", "my", "mine", "myself"})
 _DAY = "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _DAYS = rf"(?:{_DAY}s(?:(?:,|,? and) {_DAY}s)*|(?:every|each) (?:{_DAY}|day|week|month|year|morning|evening))"
@@ -153,12 +154,10 @@ def _rest_end(sentence: Sentence, at: int, rest: Sequence[str], previous: Senten
         if (low := sentence.low(at)) in ("it", "him", "her", "them") and left[0] not in PREPOSITIONS:
             if low in PERSONS and not may_be(left, low):
                 return None
-            named = {
-                base for one in (*(previous.lows if previous else ()), *sentence.lows[:at]) for base in text.bases(one)
-            }
-            while left and left[0] not in PREPOSITIONS:
-                if not text.bases(left.pop(0)) & named:
-                    return None
+            length = _named_before(left, (*(previous.lows if previous else ()), "", *sentence.lows[:at]))
+            if not length:
+                return None
+            del left[:length]
             at += 1
             continue
         low = left.pop(0)
@@ -167,12 +166,35 @@ def _rest_end(sentence: Sentence, at: int, rest: Sequence[str], previous: Senten
                 return None
             if place > at and sentence.low(place - 1) in ("because", "if", "while", "but"):
                 return None
+            if place > at and low not in PREPOSITIONS and _leads_elsewhere(sentence, place - 1):
+                return None
             if text.bases(sentence.low(place)) & text.bases(low):
                 at = place + 1
                 break
         else:
             return None
     return at
+
+
+def _named_before(rest: Sequence[str], lows: Sequence[str]) -> int:
+    """Return how many of the first words of the rest stand together among others: a pronoun stands for one thing."""
+    most = next((at for at, low in enumerate(rest) if low in PREPOSITIONS), len(rest))
+    together = (
+        length
+        for length in range(most, 0, -1)
+        for at in range(len(lows) - length + 1)
+        if all(
+            text.bases(one) & text.bases(other)
+            for one, other in zip(rest[:length], lows[at : at + length], strict=True)
+        )
+    )
+    return next(together, 0)
+
+
+def _leads_elsewhere(sentence: Sentence, at: int) -> bool:
+    """Whether a preposition stands at a word, so that a verb is of another thing: "runs the sales team at Fabrik"."""
+    part = sentence.low(at) == "of" and sentence.low(at - 1) in _PARTS
+    return sentence.low(at) in PREPOSITIONS and not part
 
 
 def clause_end(sentence: Sentence, begin: int) -> int:

@@ -21,6 +21,11 @@ _WRITERS = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
 _PERSONS: Kinds = frozenset({"Person", "Agent"})
 _TOOLS: Kinds = frozenset({"Tool", "Language", "Project"})
 _GROUPS = frozenset({"Person", "Agent", "Team"})
+MADE = frozenset(
+    {"written", "built", "coded", "made", "developed", "implemented", "programmed", "rewritten", "rebuilt"}
+)
+"""By these words it is told of what a thing is made."""
+_MAKEUP = frozenset({"BUILT_IN", "USES"})
 _HELD_BY = frozenset({"of", "at", "for", "in", "on", "behind", "from"})
 
 Read = tuple[Sought, int]
@@ -257,7 +262,10 @@ class Phrases:
         chosen = [one for *_, _, one in sorted(zip(other_words, group, range(len(chosen)), chosen, strict=True))]
         ways = dict.fromkeys(including(Way(row.relation, subject != turned)) for row, turned in chosen)
         kinds = _PERSONS if subject and all(_PERSONS.issuperset(_first(*one)) for one in chosen) else frozenset()
-        return Condition(tuple(ways), other, verb.tense, any(row.state for row, _ in chosen), kinds)
+        state = any(row.state for row, _ in chosen)
+        said = self.lows[verb.end - 1 : meaning.end]  # what a thing is built on may be all that it uses
+        made = _MAKEUP.issuperset(row.relation for row, _ in chosen) and not MADE.isdisjoint(said) and "on" not in said
+        return Condition(tuple(ways), other, verb.tense, state, kinds, made=made)
 
     # --- words ---------------------------------------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ class Condition:
 
     `ways` are in groups: the first group that leads anywhere counts, since it is what the words say most plainly. With
     a `sort` there are no ways: it says what is sought and nothing of what it is joined to. With `before` it was so
-    before it was so of that.
+    before it was so of that; `made` = only what a thing is made of counts, not all that it uses.
     """
 
     ways: tuple[tuple[Way, ...], ...]
@@ -49,6 +49,7 @@ class Condition:
     kinds: Kinds = ANY_KIND
     sort: OfSort | None = None
     before: Term | None = None
+    made: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from memory_plane.ask.grammar import MADE
 from memory_plane.ask.questions import Condition, Kinds, Named, OfSort, Sought, Term
 from memory_plane.ask.times import Period
 from memory_plane.recall import knowledge
@@ -109,6 +110,14 @@ class Solver:
         texts = knowledge.told(self.connection, [tie.key for tie in ties], self.known)
         return any(called.search(text) for text in texts)
 
+    def _is_made(self, tie: Tie) -> bool:
+        """Whether a thing is made of what it uses: a language, or what a memory says that it was built with."""
+        if tie.relation != "USES" or tie.target_type == "Language":
+            return True
+        name = re.escape(knowledge.nodes(self.connection, [tie.target])[tie.target].name)
+        called = re.compile(rf"\b(?:{'|'.join(sorted(MADE))})\b[^.;\n]*\b{name}\b", re.IGNORECASE)
+        return any(called.search(text) for text in knowledge.told(self.connection, [tie.key], self.known))
+
     def fulfilling(self, condition: Condition, among: Collection[int] | None = None) -> Found:
         """Return the nodes that fulfil a condition, of whatever kind, or those of `among` that do."""
         others = None if condition.other is None else self.term(condition.other)
@@ -118,7 +127,8 @@ class Solver:
         for ways in condition.ways:
             ties = self._ties(ways, among, others)
             for key, other, tie in self._in_tense(ways, condition, ties):
-                found.setdefault(key, []).extend((tie, *(others or {}).get(other, ())))
+                if not condition.made or self._is_made(tie):
+                    found.setdefault(key, []).extend((tie, *(others or {}).get(other, ())))
         if condition.before is not None and found:
             earlier = self._earlier(condition, condition.before)
             found = {key: left for key, ties in found.items() if (left := earlier(key, ties))}
