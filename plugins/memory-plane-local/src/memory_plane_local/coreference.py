@@ -32,13 +32,17 @@ _CALLED |= dict.fromkeys(("studio", "charity", "foundation", "organisation", "or
 
 @dataclass(slots=True)
 class Discourse:
-    """What has been talked about; `writer` is None when nobody may be taken for "I", `reader` is "you" in a letter."""
+    """What has been talked about; `writer` is None when nobody may be taken for "I", `reader` is "you" in a letter.
+
+    `within` are names that told where something is: in "the Maritime Centre in Falmouth. Its curator", it is not they.
+    """
 
     writer: Name | None
     reader: Name | None = None
     recent: list[Name] = field(default_factory=list)
     subject: tuple[Name, ...] = ()
     gender: dict[int, str] = field(default_factory=dict)
+    within: set[int] = field(default_factory=set)
 
     def note(self, names: list[Name]) -> None:
         """Remember names in the order of their last occurrence."""
@@ -47,6 +51,13 @@ class Discourse:
                 self.recent.remove(name)
             self.recent.append(name)
         del self.recent[:-_MEMORY]
+
+    def place(self, names: list[Name], *, within: bool) -> None:
+        """Take names for where something is, if they were said `within` what tells of it, or else not."""
+        if within:
+            self.within.update(map(id, names))
+        elif self.within:
+            self.within.difference_update(map(id, names))
 
     def resolve(self, pronoun: str, apart: Sequence[Name] = ()) -> tuple[list[Name], float]:
         """Return the names that a pronoun stands for, none of them in `apart`, with the factor of that guess."""
@@ -61,7 +72,8 @@ class Discourse:
             for name in reversed(self.recent):
                 if name.options[:1] == (kind,):
                     return [name], factor
-        unknown = next((name for name in reversed(self.recent) if not name.options and not name.weak), None)
+        able = (name for name in reversed(self.recent) if not name.options and id(name) not in self.within)
+        unknown = next((name for name in able if not name.weak), None)
         spoken = pronoun == "it" and unknown is not None and self.subject == (unknown,) and unknown.guess != "Person"
         if unknown is not None and (pronoun == "they" or spoken):
             return [unknown], factor * 0.85

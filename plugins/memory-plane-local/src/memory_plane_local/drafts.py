@@ -46,6 +46,12 @@ class Drafts:
             self.found[key].times = max(known.times, draft.times, key=any)
         draft.subject.used = draft.object.used = True
 
+    def employed(self, people: list[Name], apart: list[Name]) -> bool:
+        """Return whether it is told where one of these people works, other than at what is `apart`."""
+        said = [one for one in self.found.values() if one.subject in people and one.polarity == "positive"]
+        work = [one.object for one in said if one.relation == "WORKS_AT" or one.relation.endswith("_OF")]
+        return any(name.options == ("Organization",) for name in work if name not in apart)
+
 
 def fit(name: Name, allowed: tuple[str, ...]) -> tuple[str, float] | None:
     """Return the type that `name` has among the allowed ones and the factor for it, None when it has none."""

@@ -319,7 +319,7 @@ class _Builder:
         """Whether these words are a field, if no list has them: in small letters, before the company."""
         return (
             stop < len(self.tokens)
-            and self.tokens[stop].low in ("at", "for")
+            and self.tokens[stop].low in ("at", "for", "there")
             and all(token.text.isalpha() and token.text.islower() for token in self.tokens[at:stop])
             and not any(
                 word in self.names or self.tokens[word].low in words("function.txt") for word in range(at, stop)
@@ -362,6 +362,9 @@ class _Builder:
             return at + 1  # "uses not only Rust but also Go"
         if token.low in cues("floating") and self._subject(at):
             return self._add(Element(PRONOUN, "both", at, at + 1))
+        last = self.found[-1] if self.found and self.found[-1].end == at else None
+        if token.low in cues("emphatic") and last is not None and last.kind in (NAME, NOUN, PRONOUN):
+            return at + 1  # "the app itself is written in Flutter"
         if token.low in words("adverbs.txt") and token.low != "that":
             return at + 1
         if _stands_for(token.low) and self._after_article():

@@ -179,6 +179,8 @@ class _Text:
         element = clause.elements[at]
         if element.kind == NAME:
             self.discourse.note(element.names)
+            within = at > 1 and clause.elements[at - 1].low == "in" and bool(clause.elements[at - 2].names)
+            self.discourse.place(element.names, within=within)
         if (element.kind == NAME and not clause.waiting) or (element.kind == NOUN and at == 0):
             clause.main = clause.main or element.names
         read_frames(self.reader, clause, at)

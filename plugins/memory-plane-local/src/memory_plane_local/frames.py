@@ -73,10 +73,12 @@ def read_frames(reader: Reader, clause: Clause, at: int) -> None:
         polar = polarity(flags, state=frame.row.state)
         if works and polar == "positive" and _behind(clause.elements, at, _HIRING, "from"):
             polar = "past" if clause.elements[at - 1].flags == PAST_TENSE else "positive"
-        beside = clause.elements[at - 2 : at] if works and at > 1 else []
-        if [one.low for one in beside] == ["work", "with"] and beside[0].flags & ENDED:
-            bound.sources = [*bound.sources, *reader.subject(clause, at - 2)[0]]  # "I used to work with Ann at Acme"
-            polar = polarity(flags | beside[0].flags, state=True)
+        if works and at > 1 and clause.elements[at + 1].low in ("at", "@"):
+            verb, link = clause.elements[at - 2 : at]
+            over = reader.flags(clause, verb) if verb.kind == VERB and link.low in cues("alongside") else 0
+            if over & ENDED:  # "I used to work with Ann at Acme": of Ann it tells nothing that is over
+                bound.sources = reader.subject(clause, at - 2)[0] if verb.low == "work" else []
+                polar = polarity(flags | over, state=True)
         stated = False
         for source in bound.sources:
             for target in bound.targets:
@@ -163,6 +165,10 @@ def _unsaid(reader: Reader, clause: Clause, at: int, frame: Frame, bound: _Bound
         return [], 0.0
     if frame.atoms[0].words == ("code",):
         return reader.discourse.resolve("code")
+    if (
+        frame.row.relation == "USES" and frame.atoms[0].words
+    ):  # "the backend" is that of nothing which the sentence names
+        return [], 0.0
     return reader.subject(clause, at) if frame.atoms[0].verbs else (clause.main or clause.before, 0.95)
 
 

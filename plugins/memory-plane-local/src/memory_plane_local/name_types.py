@@ -65,7 +65,7 @@ def _by_its_words(lows: list[str]) -> Guess:
         return ("Person",), 0.93 if len(lows) > 1 else 0.88
     if len(lows) > 1 and _is_given(lows[0]):
         return ("Person",), 0.9
-    if lows[0] == "st":
+    if lows[0] in cues("short_of_place"):
         return (), 0.7
     if "." in lows:
         return ("Person",), 0.88

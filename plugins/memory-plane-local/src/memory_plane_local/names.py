@@ -167,16 +167,28 @@ def _capitalised(sentence: Sentence, at: int) -> Name | None:
         and (tokens[at].low != "the" or not _nameish(tokens, at + 1) or _article(tokens, at))
     ):
         return None
-    saint = (
-        tokens[at].low == "st" and tokens[at + 1 : at + 2] and tokens[at + 1].low == "." and _nameish(tokens, at + 2)
-    )
-    end = _house_end(tokens, _run_end(tokens, at + 2 if saint else at))
+    end = _house_end(tokens, _run_end(tokens, at + 2 if _dotted(tokens, at) else at))
     first = tokens[begin]
     if opening(tokens, begin) and first.shape == "cap" and first.low != "the" and _ordinary_opening(tokens, begin, end):
         return None
     if not tokens[begin].text[0].isalpha() and tokens[begin].shape == "mix" and not _looks_named(tokens[begin].text):
         return None
     return _typed(sentence, begin, end)
+
+
+def _dotted(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a place begins with a word that is cut short with a full stop: "St. Ives", "Mt. Vernon"."""
+    short = tokens[at].low in cues("short_of_place") and at + 1 < len(tokens) and tokens[at + 1].low == "."
+    return short and _nameish(tokens, at + 2)
+
+
+def _saint(tokens: Sequence[Token], begin: int, lows: Sequence[str]) -> bool:
+    """Whether "St" begins a name, and ends none before it: "St Ives", "St. Ives", but not "Baker St Cafe"."""
+    if lows[0] != "st" or len(lows) == 1:
+        return False
+    before = tokens[begin - 1] if begin else None
+    street = before is not None and before.shape == "cap" and not opening(tokens, begin - 1)
+    return lows[1] == "." or not street or (before is not None and before.low in words("function.txt"))
 
 
 def _article(tokens: Sequence[Token], at: int) -> bool:
@@ -345,7 +357,9 @@ def _typed(sentence: Sentence, begin: int, end: int) -> Name | None:
         return None
     if len(lows) == 1 and _counted(tokens[begin].text):
         return None
-    if (lows[0] in words("titles.txt") and lows[1:2] != ["."]) or (lows[0][0] == "v" and lows[0][1:2].isdigit()):
+    if (lows[0] in words("titles.txt") and not _saint(tokens, begin, lows)) or (
+        lows[0][0] == "v" and lows[0][1:2].isdigit()
+    ):
         return None
     if len(lows) == 1 and lows[0] in titles() and not owns_noun(tokens, end):
         return None

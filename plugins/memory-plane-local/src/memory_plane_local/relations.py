@@ -13,7 +13,7 @@ from memory_plane_local.clauses import Clause, Match, matches
 from memory_plane_local.coreference import Discourse
 from memory_plane_local.dates import find_days
 from memory_plane_local.drafts import Draft, Drafts, closed, fit, polarity, settle
-from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, VERB, WORD, Element
+from memory_plane_local.elements import MARK, NAME, NOUN, PRONOUN, ROLE, VERB, WORD, Element
 from memory_plane_local.ellipsis import read_ellipsis
 from memory_plane_local.guards import ENDED, FUTURE, HYPOTHETICAL, NEGATIVE, PAST_TENSE
 from memory_plane_local.lexicon import is_common
@@ -120,6 +120,8 @@ class Reader:
                 continue
             if row.relation in _MADE and not match.turned and any(_everyday(name) for name in found):
                 continue
+            if _hailing(match) and (_of_theirs(clause, at) or self.drafts.employed(subject, found)):
+                continue  # "Its curator, Jan Roe, is from Hull"
             if row.relation == "WORKS_AT" and match.turned and any(one.options[:1] == ("Person",) for one in subject):
                 continue  # "Isolde hired Tom"
             if _company(match) and found and not found[0].options:
@@ -354,6 +356,16 @@ def _is_due(clause: Clause, verb: Element) -> bool:
 def _company(match: Match) -> bool:
     """Whether a phrase is said of tools and of people: "works with Efua"."""
     return match.phrase.row.relation == "USES" and match.phrase.rest == ("with",)
+
+
+def _hailing(match: Match) -> bool:
+    """Whether a phrase tells whose employee somebody is, or else where somebody comes from: "is from"."""
+    return match.phrase.row.relation == "WORKS_AT" and match.phrase.rest == ("from",)
+
+
+def _of_theirs(clause: Clause, at: int) -> bool:
+    """Whether a title before the element at `at` is said to be somebody's: "its curator"."""
+    return any(one.kind == ROLE and one.owner for one in clause.elements[:at])
 
 
 def _vague(element: Element) -> bool:

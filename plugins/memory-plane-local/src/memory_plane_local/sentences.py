@@ -76,6 +76,8 @@ def _abbreviation(tokens: Sequence[Token], at: int) -> bool:
     before, after = tokens[at - 1], tokens[at + 1]
     if before.low in words("titles.txt") or before.low in cues("exemplifying"):
         return True
+    if before.shape == after.shape == "cap" and before.low in cues("short_of_place"):
+        return True
     if is_initial(tokens, at - 1) or is_last_initial(tokens, at - 1):
         return True
     return before.low in words("abbreviations.txt") and after.shape in ("low", "num")
