@@ -151,3 +151,39 @@ def test_writer_owns_a_row_of_a_table(cell: str, owners: list[str]) -> None:
     text = f"| Owner | Task | Due |\n|---|---|---|\n| {cell} | book the room | Friday |"
     assert listed(text) == [(owners[0], "book the room", "2026-12-04")]
     assert [owner for owner, _ in owing(text)] == owners
+
+
+@pytest.mark.parametrize("heading", ["House, who does what:", "Sprint 12 – next steps:", "Garden: to do:"])
+def test_heading_may_tell_first_what_the_list_is_about(heading: str) -> None:
+    assert listed(f"{heading}\n1. Leila - feed the cat\n2. me - mop the floor") == [
+        ("Leila", "feed the cat", ""),
+        ("me", "mop the floor", ""),
+    ]
+
+
+def test_what_was_agreed_is_to_do_where_a_line_says_by_whom() -> None:
+    text = "What we agreed\n- Yannick: a signed build, 11 December\n- Postgres for the store\n- Ana: the plan by Friday"
+    assert listed(text) == [("Yannick", "a signed build", "2026-12-11"), ("Ana", "the plan", "2026-12-04")]
+
+
+def test_lines_below_open_questions_are_questions() -> None:
+    text = "Open questions\n- Which paint do we use?\n- Ana: who pays the van?\n- The boiler is ours."
+    memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=MONDAY, origin="user")
+    found = [(item.kind, item.owner, item.to, item.object) for item in extract(memory).items]
+    assert found == [("question", None, None, "Which paint do we use?"), ("question", None, "Ana", "who pays the van?")]
+
+
+TABLE = "| Owner | Task | Due |\n|---|---|---|\n| Omar | Welsh scripts | {} |"
+
+
+def test_promise_in_minutes_and_in_their_table_is_one() -> None:
+    said = "Omar will send the remaining Welsh scripts by Friday."
+    for text in (f"{said}\n\n{TABLE.format('Friday')}", f"{TABLE.format('')}\n\n{said}"):
+        assert [(owner, day) for owner, _, day in listed(text)] == [("Omar", "2026-12-04")]
+        assert len(owing(text)) == 1
+    assert len(listed(f"{said}\n\n{TABLE.format('2026-12-09')}")) == 2
+
+
+def test_lines_of_one_list_stay_apart() -> None:
+    text = "Bob will call Eve by Friday.\n\nActions\n- Bob: call Eve\n- Bob: call Eve about the van"
+    assert [thing for _, thing, _ in listed(text)] == ["call Eve", "call Eve about the van"]

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory_plane.types import Item, Kind, Memory
+from memory_plane.types import Item, Kind, Memory, Origin
 from memory_plane_local.dates import due_date
 from memory_plane_local.extraction import extract
 from memory_plane_local.tokens import tokenize
@@ -78,6 +78,11 @@ def items(text: str) -> list[Item]:
         ("@fern I'll push the fix by tonight", "me", None, "push the fix"),
         ("FYI the invoice for Hill Street is due on the 20th.", "me", None, "invoice for Hill Street"),
         ("thx, will send you the pics tonight", "me", None, "pics"),
+        ("I'll fix the crash when a headset is unplugged", "me", None, "fix the crash when a headset is unplugged"),
+        ("I'll fix the bug when I have time", "me", None, "fix the bug"),
+        ("Ben asked me to send him the slides by Friday", "me", "Ben", "slides"),
+        ("Ben wants me to call the bank", "me", "Ben", "call the bank"),
+        ("My boss wants me to finish the report by Friday.", "me", "boss", "report"),
         ("The invoice of Acme over 1,240 euros is due on 10 December", "me", None, "invoice of Acme over 1,240 euros"),
         ("Got to renew insurance before the end of the month!", "me", None, "renew insurance"),
         ("Task for Zoe: compare the quotes by Monday", "Zoe", None, "compare the quotes"),
@@ -258,3 +263,40 @@ def test_day_ends_where_the_writer_is() -> None:
     (there,) = extract(memory, zone=ZoneInfo("Asia/Singapore")).items
     assert here.due_at == datetime(2026, 11, 30, 23, 59, tzinfo=UTC)
     assert there.due_at == datetime(2026, 12, 1, 15, 59, tzinfo=UTC)
+
+
+def test_what_is_lent_until_a_day_is_not_due_on_it() -> None:
+    for text in ("I'll lend Ann six beacons until 31 January.", "Can you lend us six beacons until 31 January?"):
+        assert [item.due_at for item in items(text)] == [None]
+    assert items("I have until Friday to file the appeal.")[0].due_at is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ben asked me to send him the slides, and I sent them.",
+        "Ben didn't ask me to send him the slides.",
+        "Did Ben ask me to send him the slides?",
+        "Ben asked me to be quiet.",
+    ],
+)
+def test_what_one_was_asked_and_does_not_owe_is_no_item(text: str) -> None:
+    assert [item for item in items(text) if item.kind == "commitment"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "origin", "to"),
+    [
+        ("Emil: can you book the room by Friday?", "external", None),
+        ("Emil: Ana, can you book the room by Friday?", "external", "Ana"),
+        ("[10:31] Emil: can you book the room by Friday?", "user", None),
+        ("Emil: can you book the room by Friday?\nAna: sure, I'll do it.", "user", None),
+        ("Emil: can you book the room by Friday?", "user", "Emil"),
+    ],
+)
+def test_speaker_of_a_conversation_asks_and_is_not_asked(text: str, origin: Origin, to: str | None) -> None:
+    memory = Memory(id="m", agent="muse", kind="thought", text=text, created_at=SUNDAY, origin=origin)
+    asked = [item for item in extract(memory).items if item.kind == "question"]
+    assert [(item.owner, item.to) for item in asked] == [(None, to)]
+    assert "can you book the room" in asked[0].object
+    assert ("Emil:" in asked[0].object) == (to == "Emil")

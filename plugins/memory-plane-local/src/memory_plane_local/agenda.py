@@ -22,6 +22,8 @@ _STRENGTH = 0.85
 _LONGEST = 40
 """Tokens that an entry has at most: what is longer is prose."""
 _BOX = 3
+_TOPIC = 5
+"""Tokens in which a heading may tell what the list is about: "House, who does what:"."""
 _WORD = frozenset({"low", "cap", "mix"})
 
 
@@ -46,14 +48,14 @@ class Agenda:
         self._reader = reader
         self._heard = 0
         self._open = self._bulleted = self._numbered = False
-        self._empty = True
+        self._empty, self._kind = True, ""
         self._owner: Name | None = None
 
     def read(self, clause: Clause) -> Line | None:
         """Return what a line of a list says, None for all other sentences."""
         tokens = clause.sentence.tokens
         first, last = clause.span()
-        if not (self._open or self._numbered) and tokens[0].shape in _WORD and tokens[0].low not in _headings():
+        if not (self._open or self._numbered) and _plainly_none(tokens):
             self._heard = last
             return None
         between = clause.sentence.text[self._heard : first]
@@ -66,8 +68,8 @@ class Agenda:
         blank, self._heard = between.count("\n") > 1, last
         begin = next((at for at, token in enumerate(tokens) if not _is_bullet(token)), len(tokens))
         boxed, ticked, begin = _box(tokens, begin)
-        if not boxed and heading(tokens):
-            self._open = self._empty = True
+        if not boxed and (kind := heading(tokens)) is not None:
+            self._open, self._empty, self._kind = True, True, kind
             self._owner = _of_whom(clause)
             return Line(None)
         bullet = begin > 0 or numbered
@@ -75,9 +77,11 @@ class Agenda:
             self._open = False
         if ticked or (bullet and _ticked_behind(tokens)):
             return Line(None)
+        if self._open and self._kind == "question" and not boxed:
+            return _question(self._reader, clause, begin)
         if clause.sentence.question or not (boxed or self._open or (bullet and _is_assigned(clause, begin))):
             return None
-        return self._entry(clause, begin)
+        return self._entry(clause, begin, owned=self._open and self._kind == "owned" and not boxed)
 
     def _goes_on(self, bullet: bool, blank: bool, tokens: Sequence[Token]) -> bool:
         """Whether the open list goes on with this line."""
@@ -87,42 +91,73 @@ class Agenda:
         titled = tokens[0].low == "#" or (tokens[-1].low == ":" and not bullet)
         return bullet if self._bulleted else not (blank or bullet or titled)
 
-    def _entry(self, clause: Clause, begin: int) -> Line | None:
+    def _entry(self, clause: Clause, begin: int, *, owned: bool) -> Line | None:
+        """Read what a line gives somebody to do; where only what is `owned` counts, it must say to whom."""
         tokens = clause.sentence.tokens
-        owned = _owner(self._reader, clause, begin)
+        told = _owner(self._reader, clause, begin)
         own = (
-            owned.owners
+            told.owners
             or [
                 name
                 for name in (self._owner if self._open else None, self._reader.discourse.writer)
                 if name is not None
             ][:1]
         )
-        if not owned.owners and (len(tokens) > _LONGEST or not _may_be_a_task(clause, owned.begin)):
+        if not told.owners and (owned or len(tokens) > _LONGEST or not _may_be_a_task(clause, told.begin)):
             return None
-        if not own or owned.begin >= owned.end or tokens[owned.begin].low in cues("no_task"):
+        if not own or told.begin >= told.end or tokens[told.begin].low in cues("no_task"):
             return Line(None)
-        deal = act(self._reader, clause, owned.begin, owned.end)
+        deal = act(self._reader, clause, told.begin, told.end)
         clause.flags |= HYPOTHETICAL
-        return Line(bind(self._reader, own, deal, _STRENGTH, due_date(tokens[owned.begin :], clause.written)))
+        return Line(bind(self._reader, own, deal, _STRENGTH, due_date(tokens[told.begin :], clause.written)))
 
 
-def heading(tokens: Sequence[Token]) -> bool:
-    """Return whether a line is the heading of a list: "## Next steps:", "TODO for Lea:"."""
+def heading(tokens: Sequence[Token]) -> str | None:
+    """Return which lines count below the heading of a list, "## Next steps:", "House, to do:"; None for other lines."""
     at = 0
     while at < len(tokens) and tokens[at].low in ("#", "*", "_"):
         at += 1
-    if at >= len(tokens) or tokens[at].low not in _headings():
-        return False
-    for phrase in _headings()[tokens[at].low]:
+    kind = _titled(tokens, at)
+    if kind is None and tokens[-1].low == ":":
+        topic = next(
+            (place for place, token in enumerate(tokens[at : at + _TOPIC], at) if token.low in cues("topic")), -1
+        )
+        return _titled(tokens, topic + 1) if topic > at else None
+    return kind
+
+
+def _titled(tokens: Sequence[Token], at: int) -> str | None:
+    """The kind of the heading that stands at a token and goes to the end of the line."""
+    for phrase, kind in _headings().get(_low(tokens, at), ()):
         end = at + len(phrase)
         if tuple(token.low for token in tokens[at:end]) != phrase:
             continue
         marked = next((place for place in range(end, len(tokens)) if tokens[place].low == ":"), -1)
         rest = [token.low for token in tokens[end:]]
         if marked == len(tokens) - 1 or set(rest) <= set("*_:") or (rest[0] == "(" and rest[-1] in (")", ":")):
-            return True
-    return False
+            return kind
+    return None
+
+
+def _plainly_none(tokens: Sequence[Token]) -> bool:
+    """Whether a line is no heading at first sight."""
+    return tokens[0].shape in _WORD and tokens[0].low not in _headings() and tokens[-1].low != ":"
+
+
+def _question(reader: Reader, clause: Clause, begin: int) -> Line | None:
+    """What a line asks below "Open questions", and whom: "- Ana: which paint do we use?"."""
+    tokens = clause.sentence.tokens
+    people, after = _people(reader, clause, begin)
+    if people and _low(tokens, after) == ":":
+        begin = after + 1
+    asks = clause.sentence.question or _low(tokens, begin) in cues("question")
+    if not asks or begin >= len(tokens):
+        return None
+    clause.flags |= HYPOTHETICAL
+    text = clause.sentence.text[tokens[begin].start : tokens[-1].end] + "?" * clause.sentence.question
+    to = people[0].text if people and begin > after else None
+    due = due_date(tokens[begin:], clause.written)
+    return Line(Item(kind="question", owner=None, to=to, object=text, due_at=due, start=tokens[begin].start))
 
 
 def _of_whom(clause: Clause) -> Name | None:
@@ -139,12 +174,13 @@ def _is_assigned(clause: Clause, begin: int) -> bool:
 
 
 @cache
-def _headings() -> dict[str, tuple[tuple[str, ...], ...]]:
-    found: dict[str, list[tuple[str, ...]]] = {}
-    for (text,) in rows("headings.tsv"):
+def _headings() -> dict[str, tuple[tuple[tuple[str, ...], str], ...]]:
+    """The headings by first word, the longest first, each with its kind."""
+    found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for text, *kind in rows("headings.tsv"):
         phrase = tuple(text.split())
-        found.setdefault(phrase[0], []).append(phrase)
-    return {first: tuple(sorted(phrases, key=len, reverse=True)) for first, phrases in found.items()}
+        found.setdefault(phrase[0], []).append((phrase, "".join(kind)))
+    return {first: tuple(sorted(ones, key=lambda one: -len(one[0]))) for first, ones in found.items()}
 
 
 def _is_bullet(token: Token) -> bool:
@@ -202,11 +238,10 @@ def _owner(reader: Reader, clause: Clause, begin: int) -> _Owned:
         told = clause.elements[clause.element_at(begin)].kind == PRONOUN and tokens[after - 1 + then].shape != "mark"
         return _Owned(begin, end, ()) if told else _Owned(_plain(tokens, after + then), end, owners)  # "I will …"
     for place in range(begin + 1, end):
-        owners = _behind(reader, clause, place)
-        if owners:
+        if behind := _behind(reader, clause, place):
             while place - 1 > begin and _low(tokens, place - 1) in cues("owner_before"):
                 place -= 1
-            return _Owned(begin, place, owners)
+            return _Owned(begin, place, behind)
     return _Owned(begin, end, ())
 
 

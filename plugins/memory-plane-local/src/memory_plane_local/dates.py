@@ -57,11 +57,13 @@ def find_days(tokens: Sequence[Token], written: datetime) -> Iterator[Day]:
 def due_date(tokens: Sequence[Token], written: datetime) -> datetime | None:
     """Return the end of the day to come, where the writer was, by which the words want something; None for none.
 
-    It is the first one after "by" and the like, or else the first that says nothing of a thing ("the Q3 deck").
+    It is the first one after "by" and the like, or else the first that says nothing of a thing ("the Q3 deck"). What
+    is lent or kept "until" a day is not due on it.
     """
     first: Day | None = None
+    lasts = any(token.low in cues("lasting") for token in tokens)
     for day in find_days(tokens, written):
-        if not _may_be_due(day, written):
+        if not _may_be_due(day, written) or (lasts and day.before in cues("until")):
             continue
         plain = not tells_of_a_thing(day)
         if first is None or (plain and tells_of_a_thing(first)):
@@ -71,7 +73,7 @@ def due_date(tokens: Sequence[Token], written: datetime) -> datetime | None:
             break
     if first is not None:
         last = first.first - _ONE if first.kind == PERIOD and first.before == "before" else first.last
-    elif _by_the_hour(tokens):
+    elif not lasts and _by_the_hour(tokens):
         last = written.date()
     else:
         return None

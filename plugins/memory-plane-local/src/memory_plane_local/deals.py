@@ -218,7 +218,7 @@ def past(clause: Clause, at: int, said: Sequence[str]) -> int:
 
 def task_end(tokens: Sequence[Token], begin: int, written: datetime) -> int:
     """Return the token where what is to be done ends: at a mark, a reason, a condition or the time for it."""
-    end = next((at for at in range(begin, len(tokens)) if _closes(tokens[at])), len(tokens))
+    end = next((at for at in range(begin, len(tokens)) if _closes(tokens, at)), len(tokens))
     for day in find_days(tokens[begin:end], written):
         if day.before in cues("of_day") or (day.before in cues("article") and tells_of_a_thing(day)):
             continue
@@ -231,8 +231,17 @@ def task_end(tokens: Sequence[Token], begin: int, written: datetime) -> int:
     return end
 
 
-def _closes(token: Token) -> bool:
+def _closes(tokens: Sequence[Token], at: int) -> bool:
+    token = tokens[at]
+    if token.low == "when" and _tells_which(tokens, at):
+        return False
     return token.low in cues("reason") or (token.shape == "mark" and token.low not in cues("inside_task"))
+
+
+def _tells_which(tokens: Sequence[Token], at: int) -> bool:
+    """Whether "when" tells of which fault something is said: "the crash when a headset is unplugged"."""
+    after = tokens[at + 1].low if at + 1 < len(tokens) else ""
+    return at > 0 and tokens[at - 1].low in cues("fault") and after not in ("i", "you", "he", "she", "we", "they")
 
 
 def is_deed(clause: Clause, at: int) -> bool:

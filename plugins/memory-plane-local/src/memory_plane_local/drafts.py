@@ -52,6 +52,10 @@ class Drafts:
         work = [one.object for one in said if one.relation == "WORKS_AT" or one.relation.endswith("_OF")]
         return any(name.options == ("Organization",) for name in work if name not in apart)
 
+    def withdraw(self, relation: str, start: int) -> None:
+        """Take back the claims of a relation that begin at a character."""
+        self.found = {key: one for key, one in self.found.items() if one.relation != relation or one.start != start}
+
 
 def fit(name: Name, allowed: tuple[str, ...]) -> tuple[str, float] | None:
     """Return the type that `name` has among the allowed ones and the factor for it, None when it has none."""

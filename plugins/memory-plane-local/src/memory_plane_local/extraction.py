@@ -37,7 +37,7 @@ from memory_plane_local.name_guesses import guess
 from memory_plane_local.names import find_names
 from memory_plane_local.particulars import Particulars
 from memory_plane_local.relations import Reader
-from memory_plane_local.requests import read_request
+from memory_plane_local.requests import is_chat, read_asked, read_request
 from memory_plane_local.sentences import Sentence, logged, sentences
 from memory_plane_local.speakers import labelled, of_nobody, quoted
 from memory_plane_local.tasks import read_assignments, read_errand, read_task
@@ -72,6 +72,9 @@ class _Text:
         self.gazetteer = known
         self.written = memory.created_at.astimezone(zone)
         self.items: dict[Item, None] = {}
+        self.listed: set[Item] = set()
+        self.paired: set[Item] = set()
+        self.chat = memory.origin == "external" or is_chat(memory.text)
         self.letter = read_letter(memory)
         self.writer = self.letter.writer
         self.names: dict[str, Name] = {}
@@ -123,7 +126,8 @@ class _Text:
         self._listen(clause)
         read_commit(clause)
         if (row := self.columns.read(clause)) is not None:
-            self.items |= dict.fromkeys(row)
+            for owed in row:
+                self._item(owed, listed=True)
             return
         if (added := self.particulars.read(clause)) is not None:
             self._item(added.item, added.instead)
@@ -133,7 +137,7 @@ class _Text:
         tasked = listed is not None or task is not None
         given = [task] if tasked else list(read_assignments(self.reader, clause))
         for item in given:
-            self._item(item)
+            self._item(item, listed=listed is not None)
         self.particulars.heard(clause, next(iter(given), None))
         if task is not None and listed is None:
             self._others(clause, task)
@@ -144,7 +148,7 @@ class _Text:
         read_hold_up(self.reader, clause)
         read_likely(self.reader, clause)
         if clause.elements and listed is None:
-            self._item(read_request(clause, sentence.question))
+            self._item(read_request(clause, sentence.question, self.chat))
         if clause.main:
             self.discourse.subject = tuple(clause.main)
 
@@ -188,7 +192,8 @@ class _Text:
         if element.kind == VERB:
             if not (read_choice(self.reader, clause, at) or read_change(self.reader, clause, at)):
                 self.reader.verb(clause, at)
-            if not tasked and (item := read_promise(self.reader, clause, at)):
+            reader = self.reader
+            if not tasked and (item := read_promise(reader, clause, at) or read_asked(reader, clause, at)):
                 self._item(item)
                 self._others(clause, item)
         elif element.kind in (NAME, PRONOUN) and not tasked:
@@ -241,11 +246,24 @@ class _Text:
             for other in read_on(self.reader, clause, owner, item.start + len(item.object)):
                 self._item(other)
 
-    def _item(self, item: Item | None, instead: Item | None = None) -> None:
+    def _item(self, item: Item | None, instead: Item | None = None, *, listed: bool = False) -> None:
+        """Keep an item, once where it stands both in the text and in a list or table of it."""
         if instead is not None:
             self.items.pop(instead, None)
-        if item is not None:
+        if item is None:
+            return
+        known = next((one for one in self.items if (one in self.listed) != listed and self._pairs(one, item)), None)
+        if known is None:
             self.items[item] = None
+            self.listed |= {item} if listed else set()
+            return
+        self.drafts.withdraw("COMMITTED_TO", item.start)
+        dated = replace(known, due_at=known.due_at or item.due_at)
+        self.items = {dated if one is known else one: None for one in self.items}
+        self.paired.add(dated)
+
+    def _pairs(self, item: Item, other: Item) -> bool:
+        return item not in self.paired and _is_one(item, other)
 
     def _once(self, name: Name) -> Name:
         """The same name again is the same thing: its first occurrence stands for all."""
@@ -296,6 +314,16 @@ class _Text:
             for draft in drafts
         )
         return Extraction(mentions=tuple(frozen.values()), claims=claims, items=tuple(self.items))
+
+
+def _is_one(item: Item, other: Item) -> bool:
+    """Whether two promises of one text are the same: of one owner, the words of one within those of the other."""
+    if item.kind != "commitment" or other.kind != item.kind or item.owner != other.owner:
+        return False
+    if item.due_at and other.due_at and item.due_at != other.due_at:
+        return False
+    short, long = sorted((f" {_key(one.object)} " for one in (item, other)), key=len)
+    return short in long
 
 
 def _key(text: str) -> str:

@@ -66,7 +66,7 @@ def read_promise(reader: Reader, clause: Clause, at: int) -> Item | None:
 def _due(clause: Clause, verb: Element, *, fronted: bool) -> datetime | None:
     """The day told behind a verb, or before all the rest: "On Friday I'll …"."""
     tokens = clause.sentence.tokens
-    due = due_date(tokens[verb.end :], clause.written)
+    due = due_date(tokens[verb.end - 1 :], clause.written)  # with "lend", which says how long
     return due or (due_date(tokens[: verb.begin], clause.written) if fronted else None)
 
 
@@ -288,7 +288,8 @@ def _doing(reader: Reader, clause: Clause, verb: Element) -> Deal:
 
 
 def _stops(element: Element, limit: int) -> bool:
-    return element.low in cues("stop") or element.kind == MARK or element.begin >= limit
+    stops = element.low in cues("stop") and element.low != "when"  # of which its limit tells
+    return stops or element.kind == MARK or element.begin >= limit
 
 
 # --- Words other than verbs of promising that bind somebody ------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise, product
 from typing import NamedTuple
@@ -9,49 +11,89 @@ from typing import NamedTuple
 from memory_plane.types import Item
 from memory_plane_local.clauses import Clause
 from memory_plane_local.dates import due_date
-from memory_plane_local.deals import past
-from memory_plane_local.elements import MARK, NAME, PRONOUN, VERB, Element
+from memory_plane_local.deals import Deal, act, bind, is_deed, past, undertaking
+from memory_plane_local.elements import MARK, NAME, PRONOUN, ROLE, VERB, Element
 from memory_plane_local.guards import PAST_TENSE
+from memory_plane_local.relations import Reader
+from memory_plane_local.speakers import unlabelled
 from memory_plane_local.tables import cues, rows
+from memory_plane_local.tokens import Token
 
 _NAMED = 3
 """Tokens that say no more than who is spoken to."""
+_ASKED = 0.8
+_ANSWERED = re.compile(
+    r"(?im)^(?:\[\d[^\]\n]{1,30}\] ?[^\W\d_][\w'’. -]{0,40}:"
+    r"|[^\W\d_][\w'’. -]{0,40}: (?:I|I['’](?:ll|m|ve|d)|sure|yes|yep|ok|okay|no|thanks|hi|hello)\b)"
+)
 _REACH = 10
 """Words at the beginning of a sentence in which somebody is told that it is their turn."""
 
 
-def read_request(clause: Clause, asked: bool) -> Item | None:
-    """Return a question that somebody is asked to act on, or work handed to somebody; small talk is neither."""
-    tokens = clause.sentence.tokens
-    to = _vocative(clause)
+def read_request(clause: Clause, asked: bool, chat: bool = False) -> Item | None:
+    """Return a question that somebody is asked to act on, or work handed to somebody; small talk is neither.
+
+    In a `chat` who stands before a colon speaks and asks, and nobody is spoken to by it.
+    """
+    heard = unlabelled(clause.elements) if chat else clause.elements
+    if not heard:
+        return None
+    tokens = clause.sentence.tokens[heard[0].begin :] if len(heard) < len(clause.elements) else clause.sentence.tokens
+    to = _vocative(clause, heard)
     start = tokens[0].start
     text = clause.sentence.text[start : tokens[-1].end]
     if asked:
-        if not _requests(clause):
+        if not _requests(heard, tokens):
             return None
         due = due_date(tokens, clause.written)
         return Item(kind="question", owner=None, to=to, object=text + "?", due_at=due, start=start)
     if receiver := _handed(clause):
         return Item(kind="handoff", owner=None, to=receiver, object=text, start=start)
-    if to is None or len(tokens) <= _NAMED or not _asked(clause):
+    if to is None or len(tokens) <= _NAMED or not _asked(clause, heard):
         return None
     due = due_date(tokens, clause.written)
     return Item(kind="handoff", owner=None, to=to, object=text, due_at=due, start=start)
 
 
-def _asked(clause: Clause) -> bool:
+def read_asked(reader: Reader, clause: Clause, at: int) -> Item | None:
+    """Return what the writer is asked to do, for whoever asks: "Ben asked me to send him the slides by Friday"."""
+    elements, tokens, writer = clause.elements, clause.sentence.tokens, reader.discourse.writer
+    asks, behind = elements[at], elements[at + 1 : at + 3]
+    if asks.low not in cues("requesting") or writer is None or clause.flags or asks.flags & ~PAST_TENSE or asks.passive:
+        return None
+    if [one.low for one in behind] != ["me", "to"] or (begin := behind[1].end) >= len(tokens):
+        return None
+    before = elements[at - 1]
+    askers = reader.subject(clause, at)[0]
+    if at and not askers and before.kind == ROLE:
+        askers = [undertaking(clause, before.begin, before.end)]
+    over = any(one.form == "past" for one in elements[at + 3 :])
+    settled = over or any(token.low in ("but", "already") for token in tokens[begin:])
+    if not askers or writer in askers or settled or not is_deed(clause, begin):
+        return None
+    deal = act(reader, clause, begin)
+    due = due_date(tokens[begin:], clause.written)
+    return bind(reader, [writer], Deal(deal.thing, deal.to or askers[0]), _ASKED, due)
+
+
+def is_chat(text: str) -> bool:
+    """Return whether what stands before the colons of a text are those who say its lines: "Ana: sure, I'll book it"."""
+    return _ANSWERED.search(text) is not None
+
+
+def _asked(clause: Clause, elements: Sequence[Element]) -> bool:
     """Whether somebody spoken to is asked for something: "@codex fix the test", "Codex, please fix the test"."""
-    tokens, elements = clause.sentence.tokens, clause.elements
-    if tokens[0].low == "@":
+    tokens = clause.sentence.tokens
+    if tokens[elements[0].begin].low == "@":
         return all(element.low not in ("me", "us") for element in elements[2:3])  # "@codex I'll fix it" asks nobody
     behind = elements[len(elements) > 1 and elements[1].kind == MARK].end
     return behind < len(tokens) and tokens[behind].low in cues("light")
 
 
-def _requests(clause: Clause) -> bool:
+def _requests(elements: Sequence[Element], tokens: Sequence[Token]) -> bool:
     """Whether a question wants something done or decided: "can you …", "does anyone …", "should we …", "@muse …"."""
-    lows = [token.low for token in clause.sentence.tokens]
-    if lows[0] == "@" or (clause.elements[0].kind == NAME and clause.elements[0].names[0].options[:1] == ("Agent",)):
+    lows = [token.low for token in tokens]
+    if lows[0] == "@" or (elements[0].kind == NAME and elements[0].names[0].options[:1] == ("Agent",)):
         return len(lows) > 3
     for at, low in enumerate(lows[:6]):
         rest = lows[at + 1 : at + 3]
@@ -64,21 +106,17 @@ def _requests(clause: Clause) -> bool:
     return False
 
 
-def _vocative(clause: Clause) -> str | None:
+def _vocative(clause: Clause, elements: Sequence[Element]) -> str | None:
     """Who is spoken to: "@muse …", "Muse, can you …"."""
-    elements = clause.elements
-    if len(elements) > 1 and elements[0].low == "@" and clause.sentence.tokens[0].low == "@":
-        return clause.sentence.tokens[elements[1].begin].text if elements[1].kind != NAME else elements[1].names[0].text
-    if len(elements) > 2 and elements[0].kind == NAME and (elements[1].low in (",", ":") or _is_asked(clause)):
+    tokens = clause.sentence.tokens
+    if len(elements) > 1 and elements[0].low == "@" and tokens[elements[0].begin].low == "@":
+        return tokens[elements[1].begin].text if elements[1].kind != NAME else elements[1].names[0].text
+    if len(elements) > 2 and elements[0].kind == NAME:
+        pleaded = tokens[elements[0].end : elements[0].end + 1]  # "Rina please book the hall"
         name = elements[0].names[0]
-        return name.text if name.options[:1] in (("Person",), ("Agent",)) else None
+        if elements[1].low in (",", ":") or any(token.low in cues("light") for token in pleaded):
+            return name.text if name.options[:1] in (("Person",), ("Agent",)) else None
     return None
-
-
-def _is_asked(clause: Clause) -> bool:
-    """Whether "please" follows right behind the name of somebody: "Rina please book the hall"."""
-    behind = clause.sentence.tokens[clause.elements[0].end :]
-    return bool(behind) and behind[0].low in cues("light")
 
 
 def _handed(clause: Clause) -> str | None:

@@ -17,12 +17,23 @@ _HEAD = 8
 
 def labelled(elements: Sequence[Element]) -> Name | None:
     """Return who says a line of a conversation: the person or agent before its first colon."""
+    begin, end = _label(elements)
+    return elements[begin].names[0] if end else None
+
+
+def unlabelled(elements: Sequence[Element]) -> Sequence[Element]:
+    """Return what a line of a conversation says, behind who says it."""
+    return elements[_label(elements)[1] :]
+
+
+def _label(elements: Sequence[Element]) -> tuple[int, int]:
+    """The element that names who says a line, and the one after its colon, 0 where nobody is named."""
     begin = next((at for at, one in enumerate(elements[:_HEAD]) if not _stamps(one)), 0)
     if begin >= len(elements) or elements[begin].kind != NAME:
-        return None
+        return 0, 0
     end = next((at for at, one in enumerate(elements[begin + 1 :], begin + 1) if not _stamps(one)), len(elements))
     named = elements[begin].names[0].options[:1] in _SPEAKERS[1:]
-    return elements[begin].names[0] if named and end > begin + 1 and elements[end - 1].low == ":" else None
+    return (begin, end) if named and end > begin + 1 and elements[end - 1].low == ":" else (0, 0)
 
 
 def _stamps(element: Element) -> bool:

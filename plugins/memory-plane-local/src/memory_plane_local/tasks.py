@@ -54,7 +54,14 @@ def read_task(reader: Reader, clause: Clause) -> Item | None:
 def _due(clause: Clause, begin: int, end: int) -> datetime | None:
     """The day told behind a task, or between the words that open it: "remind me on Monday to …"."""
     tokens = clause.sentence.tokens
+    if _how_long(tokens, begin, end):
+        return None
     return due_date(tokens[end:], clause.written) or due_date(tokens[:begin], clause.written)
+
+
+def _how_long(tokens: Sequence[Token], begin: int, end: int) -> bool:
+    """Whether the day behind a task is when it may end: "lend Ann the van until Friday"."""
+    return end < len(tokens) and tokens[end].low in cues("until") and tokens[begin].low in cues("lasting")
 
 
 def read_assignments(reader: Reader, clause: Clause) -> Iterator[Item]:
@@ -73,7 +80,7 @@ def read_assignments(reader: Reader, clause: Clause) -> Iterator[Item]:
         if not (alone and given) or clause.flags:
             continue
         end = task_end(tokens, begin, clause.written)
-        due = due_date(tokens[end : end + _DUE], clause.written)
+        due = None if _how_long(tokens, begin, end) else due_date(tokens[end : end + _DUE], clause.written)
         if does:
             said = due is not None and tokens[end].low in ("by", "before", "due") and end >= begin + _SHORTEST
         elif elements[at + 1].low == "to":
