@@ -89,6 +89,40 @@ def test_answer_is_of_the_thing_that_was_asked_for(
     assert _answered(make_plane, text, question) == expected
 
 
+def test_what_we_decided_is_what_agents_and_minutes_say_too(make_plane: MakePlane) -> None:
+    plane = make_plane("local")
+    plane.post("Decided to use Rust.", agent="user", origin="user", kind="decision", created_at=NOW)
+    plane.post("Decided to drop Windows.", agent="codex", kind="decision", created_at=NOW)
+    plane.post("Minutes\nPresent: Ann, Bo.\nDecision: move to Leeds.", agent="user", origin="user", created_at=NOW)
+    with plane.database.reading() as connection:
+        ours = ask(connection, "What did we decide today?", NOW, UTC).text
+        mine = ask(connection, "What did I decide today?", NOW, UTC).text
+    assert [word in ours for word in ("Rust", "Windows", "Leeds", "Present")] == [True, True, True, False]
+    assert [word in mine for word in ("Rust", "Windows", "Leeds")] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("- [ ] launch Wayfarer (due 2027-02-15)", "When will Wayfarer launch?", "2027-02-15"),
+        ("- [ ] launch Wayfarer (due 2027-02-15)", "When do we launch Wayfarer?", "2027-02-15"),
+        ("- [ ] photograph the museum before they close (due 2027-02-15)", "When does the museum close?", UNKNOWN),
+    ],
+)
+def test_item_that_begins_with_the_verb_says_when(
+    make_plane: MakePlane, text: str, question: str, expected: str
+) -> None:
+    assert _answered(make_plane, text, question) == expected
+
+
+@pytest.mark.parametrize("key", ["phone", "phone number"])
+def test_phone_is_a_phone_number(make_plane: MakePlane, key: str) -> None:
+    plane = make_plane("local")
+    plane.fact("Petra", key, "0171 234", agent="notes")
+    assert plane.ask("What is Petra's phone number?").text == "0171 234"
+    assert plane.ask("What is Petra's phone?").text == "0171 234"
+
+
 def _answered(make_plane: MakePlane, text: str, question: str) -> str:
     """Return what is answered of a memory with one text."""
     plane = make_plane("local")

@@ -46,6 +46,8 @@ _PAIRS = 4
 """How many nodes of one name may stand at each end of a path."""
 _NAMESAKES = 6
 """How many things of one name an answer tells apart."""
+_REACHED = frozenset({"phone", "telephone", "mobile", "cell", "fax", "email"})
+"""What has a number or an address, with or without that word: "phone" is "phone number"."""
 _ABOUT, _ALL = 8, 16
 """How many edges tell who somebody is, and how many all that is known."""
 
@@ -392,7 +394,9 @@ def _grouped(edges: Sequence[Edge], id: str) -> str:
 
 
 def _key(text: str) -> str:
-    return " ".join(text.casefold().replace("_", " ").replace("-", " ").split())
+    words = text.casefold().replace("e-mail", "email").replace("_", " ").replace("-", " ").split()
+    reached = len(words) == 2 and words[0] in _REACHED and words[1] in ("number", "address")
+    return " ".join(words[:1] if reached else words)
 
 
 def _value(fact: Fact, *, key: bool = False) -> str:

@@ -142,7 +142,7 @@ def _is_asked(diary: Diary, item: OpenItem, asked: Items, owners: list[str] | No
         return False
     if asked.whose == "by" and item.kind == "commitment" and not _is_one(item.owner, owners):
         return False
-    if asked.thing and not _is_about(item.text, asked.thing):
+    if asked.thing and not (_is_about(item.text, asked.thing) and (not asked.act or _begins(item.text, asked.thing))):
         return False
     begin, end = diary.span(EPOCH)
     return bool(asked.due) or begin <= item.created_at < end
@@ -173,6 +173,13 @@ def _is_about(text: str, thing: str) -> bool:
     said = frozenset[str]().union(*map(bases, _words(text)))
     asked = [found for word in _words(thing) if not (found := bases(word)) & _IDLE]
     return bool(asked) and all(found & said for found in asked)
+
+
+def _begins(text: str, thing: str) -> bool:
+    """Whether a text begins with the first or the last word that says something of a thing, in whatever form."""
+    asked = [found for word in _words(thing) if not (found := bases(word)) & _IDLE]
+    first = bases(next(iter(_words(text)), ""))
+    return len(asked) > 1 and bool(first & (asked[0] | asked[-1]))
 
 
 def _words(text: str) -> list[str]:
@@ -270,6 +277,10 @@ def doings(diary: Diary, asked: Doings, subject: list[int] | None, about: list[i
         if asked.subject is not None and not agents:
             return doings(diary, replace(asked, subject=None), None, about)  # what agents noted, each named
         found = [one for one in _noted(diary, asked, agents) if begin <= one.created_at < end]
+    elif found and asked.kinds == ("decision",) and asked == Doings(None, asked.kinds):  # minutes tell some besides
+        noted = (one for one in _noted(diary, asked, agents) if begin <= one.created_at < end)
+        found += [one for one in noted if one.id not in {other.id for other in found}]
+        found.sort(key=lambda one: one.created_at, reverse=True)
     lines = [_thought_line(diary, thought) for thought in found[:LINES]]
     return answer("\n".join(lines), map(_thought_finding, found[:LINES])) if lines else None
 

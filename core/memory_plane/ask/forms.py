@@ -238,6 +238,8 @@ def _form(pattern: Pattern, bound: Bound, phrases: Phrases) -> Form | None:
 def _due(option: str, bound: Bound) -> Items:
     if option == "when":
         return Items(owner=bound.get("A"), thing=bound["T"], want="due", still_open=False)
+    if option == "act":
+        return Items(thing=bound["T"], want="due", still_open=False, act=True)
     if option == "late":
         return Items(owner=bound.get("A"), thing=bound["T"], want="late")
     items = Items(bound.get("I", ()), owner=bound.get("A"), whose="for", want="all", due="any")

@@ -124,6 +124,8 @@ class Items:
 
     `whose`: those that the owner owes; or has to see to (`by`), questions and handoffs to the owner included; or all
     that are addressed to the owner besides (`for`).
+
+    With `act` an item begins with the first or the last word of the thing: "launch Wayfarer" is when it will launch.
     """
 
     kinds: tuple[str, ...] = ()
@@ -134,6 +136,7 @@ class Items:
     due: Literal["", "any", "overdue"] = ""
     still_open: bool = True
     whose: Literal["", "by", "for"] = ""
+    act: bool = False
 
 
 @dataclass(frozen=True, slots=True)
