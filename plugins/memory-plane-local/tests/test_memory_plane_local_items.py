@@ -236,6 +236,16 @@ def test_due_date_is_the_end_of_the_day_named(words: str, day: str) -> None:
     assert due.isoformat() == f"{day}T23:59:00+00:00"
 
 
+@pytest.mark.parametrize(
+    ("task", "to"), [("Send Rob the deck", "Rob"), ("Mail Ann the deck", "Ann"), ("Call Ann", None)]
+)
+def test_verb_behind_a_check_box_is_no_part_of_a_name(task: str, to: str | None) -> None:
+    text = f"- [ ] {task}"
+    found = extract(Memory(id="m", agent="muse", kind="thought", text=text, created_at=SUNDAY, origin="user"))
+    assert [item.to for item in found.items] == [to]
+    assert {name.text for name in found.mentions if name.type == "Person"} == {"me", task.split()[1]}
+
+
 @pytest.mark.parametrize("words", ["with Friday's help", "by the way", "in Paris", "by 99 May", "on the sun deck"])
 def test_other_words_are_no_date(words: str) -> None:
     assert due_date(tokenize(words), SUNDAY) is None

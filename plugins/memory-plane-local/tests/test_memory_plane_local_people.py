@@ -39,6 +39,12 @@ def test_given_name_tells_who_he_and_she_are(text: str, claim: str) -> None:
     assert claim in said(text)
 
 
+def test_a_given_name_that_is_short_for_a_month_is_part_of_a_name() -> None:
+    assert said("Jan Nowak works at Acme.") == {"Jan Nowak WORKS_AT Acme"}
+    assert said("Jan works at Acme.") == {"Jan WORKS_AT Acme"}
+    assert said("Jan 5: Bob works at Acme.") == {"Bob WORKS_AT Acme"}
+
+
 def test_he_is_none_of_two_people_who_were_named_together() -> None:
     assert said("Bob and Carl are friends. He works at Acme.") == set()
     assert "Tim LEADS Falcon" in said("Bob and Tim work at Acme. Tim is the CTO. He leads Falcon.")

@@ -71,7 +71,7 @@ def opening(tokens: Sequence[Token], at: int) -> bool:
     """Return whether a capital at `at` may be due to the beginning of a sentence, a quotation or a list entry."""
     return (
         at == 0
-        or (tokens[at - 1].shape == "mark" and tokens[at - 1].low in ':"“(-*•#>—–[|')
+        or (tokens[at - 1].shape == "mark" and tokens[at - 1].low in ':"“(-*•#>—–[]|')
         or (at == 1 and tokens[0].shape in ("mark", "num"))
     )
 
