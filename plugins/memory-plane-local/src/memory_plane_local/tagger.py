@@ -79,7 +79,7 @@ def _scores(trained: Model, words: Sequence[str]) -> list[list[float]]:
     rows = [_word(word) for word in words]
     places = place_features(words, trained.lexicon)
     last = len(words) - 1
-    scores = []
+    scores: list[list[float]] = []
     for at, row in enumerate(rows):
         seen = [row[0]]
         for turn, distance in enumerate((*NEAR, *FAR), 1):
