@@ -134,8 +134,8 @@ def owing(text: str) -> list[tuple[str, str]]:
         "mop the floor – Leila and Omar",
     ],
 )
-def test_line_of_two_owners_is_one_item_that_both_owe(line: str) -> None:
-    assert listed(f"Actions\n- {line}") == [("Leila", "mop the floor", "")]
+def test_line_of_two_owners_is_an_item_of_each(line: str) -> None:
+    assert listed(f"Actions\n- {line}") == [("Leila", "mop the floor", ""), ("Omar", "mop the floor", "")]
     assert owing(f"Actions\n- {line}") == [("Leila", "mop the floor"), ("Omar", "mop the floor")]
 
 
@@ -149,7 +149,7 @@ def test_writer_may_be_one_of_the_owners(line: str) -> None:
 )
 def test_writer_owns_a_row_of_a_table(cell: str, owners: list[str]) -> None:
     text = f"| Owner | Task | Due |\n|---|---|---|\n| {cell} | book the room | Friday |"
-    assert listed(text) == [(owners[0], "book the room", "2026-12-04")]
+    assert listed(text) == [(owner, "book the room", "2026-12-04") for owner in owners]
     assert [owner for owner, _ in owing(text)] == owners
 
 
@@ -182,6 +182,11 @@ def test_promise_in_minutes_and_in_their_table_is_one() -> None:
         assert [(owner, day) for owner, _, day in listed(text)] == [("Omar", "2026-12-04")]
         assert len(owing(text)) == 1
     assert len(listed(f"{said}\n\n{TABLE.format('2026-12-09')}")) == 2
+
+
+def test_promise_of_one_owner_leaves_that_of_the_other() -> None:
+    text = f"Omar will send the Welsh scripts by Friday.\n\n{TABLE.replace('Omar', 'Omar, Ann').format('Friday')}"
+    assert [owner for owner, _, _ in listed(text)] == [owner for owner, _ in owing(text)] == ["Omar", "Ann"]
 
 
 def test_lines_of_one_list_stay_apart() -> None:

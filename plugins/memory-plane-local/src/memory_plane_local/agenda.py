@@ -9,7 +9,7 @@ from typing import NamedTuple
 from memory_plane.types import Item
 from memory_plane_local.clauses import Clause
 from memory_plane_local.dates import due_date
-from memory_plane_local.deals import act, bind
+from memory_plane_local.deals import act, bind, each
 from memory_plane_local.elements import NAME, PRONOUN, VERB, WORD
 from memory_plane_local.guards import HYPOTHETICAL
 from memory_plane_local.name import Name
@@ -28,9 +28,9 @@ _WORD = frozenset({"low", "cap", "mix"})
 
 
 class Line(NamedTuple):
-    """A line of a list: what is to be done by it, None where it is done or says nothing."""
+    """A line of a list: what is to be done, once for each who owes it; nothing where it is done or says nothing."""
 
-    item: Item | None
+    items: Sequence[Item]
 
 
 class _Owned(NamedTuple):
@@ -71,12 +71,12 @@ class Agenda:
         if not boxed and (kind := heading(tokens)) is not None:
             self._open, self._empty, self._kind = True, True, kind
             self._owner = _of_whom(clause)
-            return Line(None)
+            return Line(())
         bullet = begin > 0 or numbered
         if self._open and not self._goes_on(bullet, blank, tokens):
             self._open = False
         if ticked or (bullet and _ticked_behind(tokens)):
-            return Line(None)
+            return Line(())
         if self._open and self._kind == "question" and not boxed:
             return _question(self._reader, clause, begin)
         if clause.sentence.question or not (boxed or self._open or (bullet and _is_assigned(clause, begin))):
@@ -106,10 +106,11 @@ class Agenda:
         if not told.owners and (owned or len(tokens) > _LONGEST or not _may_be_a_task(clause, told.begin)):
             return None
         if not own or told.begin >= told.end or tokens[told.begin].low in cues("no_task"):
-            return Line(None)
+            return Line(())
         deal = act(self._reader, clause, told.begin, told.end)
         clause.flags |= HYPOTHETICAL
-        return Line(bind(self._reader, own, deal, _STRENGTH, due_date(tokens[told.begin :], clause.written)))
+        due = due_date(tokens[told.begin :], clause.written)
+        return Line(each(bind(self._reader, own, deal, _STRENGTH, due), own))
 
 
 def heading(tokens: Sequence[Token]) -> str | None:
@@ -157,7 +158,7 @@ def _question(reader: Reader, clause: Clause, begin: int) -> Line | None:
     text = clause.sentence.text[tokens[begin].start : tokens[-1].end] + "?" * clause.sentence.question
     to = people[0].text if people and begin > after else None
     due = due_date(tokens[begin:], clause.written)
-    return Line(Item(kind="question", owner=None, to=to, object=text, due_at=due, start=tokens[begin].start))
+    return Line((Item(kind="question", owner=None, to=to, object=text, due_at=due, start=tokens[begin].start),))
 
 
 def _of_whom(clause: Clause) -> Name | None:

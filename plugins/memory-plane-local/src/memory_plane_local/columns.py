@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from memory_plane.types import Item
 from memory_plane_local.clauses import Clause
 from memory_plane_local.dates import due_date
-from memory_plane_local.deals import Deal, bind, undertaking
+from memory_plane_local.deals import Deal, bind, each, undertaking
 from memory_plane_local.elements import NAME, PRONOUN
 from memory_plane_local.guards import HYPOTHETICAL
 from memory_plane_local.name import Name
@@ -53,8 +53,9 @@ class Columns:
             return []
         owners = list(self._people(clause, row["owner"])) if "owner" in row else []
         due = due_date(tokens[slice(*row.get("due", (0, 0)))], clause.written)
-        item = bind(self._reader, owners, Deal(undertaking(clause, begin, end)), _STRENGTH, due) if owners else None
-        return [item] if item is not None else []
+        if not owners:
+            return []
+        return each(bind(self._reader, owners, Deal(undertaking(clause, begin, end)), _STRENGTH, due), owners)
 
     def _people(self, clause: Clause, cell: _Cell) -> Iterator[Name]:
         """Who is named in a cell; what no list knows is taken for a person."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
@@ -38,6 +39,11 @@ def bind(reader: Reader, owners: Sequence[Name], deal: Deal, strength: float, du
         reader.drafts.add(Draft(owner, "COMMITTED_TO", what, "positive", what.start, what.end, strength))
     to = deal.to.text if deal.to else None
     return Item(kind="commitment", owner=owners[0].text, to=to, object=what.text, due_at=due, start=what.start)
+
+
+def each(item: Item | None, owners: Sequence[Name]) -> list[Item]:
+    """Return an item once for each who owes it, told apart by where they begin in its words."""
+    return [replace(item, owner=one.text, start=item.start + at) for at, one in enumerate(owners)] if item else []
 
 
 def read_on(reader: Reader, clause: Clause, owner: Name, after: int) -> Iterator[Item]:

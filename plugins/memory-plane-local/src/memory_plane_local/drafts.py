@@ -52,9 +52,11 @@ class Drafts:
         work = [one.object for one in said if one.relation == "WORKS_AT" or one.relation.endswith("_OF")]
         return any(name.options == ("Organization",) for name in work if name not in apart)
 
-    def withdraw(self, relation: str, start: int) -> None:
-        """Take back the claims of a relation that begin at a character."""
-        self.found = {key: one for key, one in self.found.items() if one.relation != relation or one.start != start}
+    def withdraw(self, relation: str, subject: str | None, at: int) -> None:
+        """Take back what is claimed of somebody by a relation and the words that stand at a character."""
+        for key, one in list(self.found.items()):
+            if one.relation == relation and one.subject.text == subject and one.start <= at < one.end:
+                del self.found[key]
 
 
 def fit(name: Name, allowed: tuple[str, ...]) -> tuple[str, float] | None:

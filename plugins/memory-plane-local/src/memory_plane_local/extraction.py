@@ -133,13 +133,13 @@ class _Text:
             self._item(added.item, added.instead)
             return
         listed = self.agenda.read(clause)
-        task = listed.item if listed else self._task(clause)
+        task = None if listed else self._task(clause)
         tasked = listed is not None or task is not None
-        given = [task] if tasked else list(read_assignments(self.reader, clause))
+        given = listed.items if listed else [task] if task else list(read_assignments(self.reader, clause))
         for item in given:
             self._item(item, listed=listed is not None)
         self.particulars.heard(clause, next(iter(given), None))
-        if task is not None and listed is None:
+        if task is not None:
             self._others(clause, task)
         self.cards.read(clause)
         for at in range(len(clause.elements)):
@@ -169,7 +169,8 @@ class _Text:
         if not told:
             clause.elements = joined(elements(sentence, names))
             if listed := self.agenda.read(clause):
-                self._item(listed.item)
+                for item in listed.items:
+                    self._item(item)
         if clause.main:
             self.discourse.subject = tuple(clause.main)
 
@@ -257,7 +258,7 @@ class _Text:
             self.items[item] = None
             self.listed |= {item} if listed else set()
             return
-        self.drafts.withdraw("COMMITTED_TO", item.start)
+        self.drafts.withdraw("COMMITTED_TO", item.owner, item.start)
         dated = replace(known, due_at=known.due_at or item.due_at)
         self.items = {dated if one is known else one: None for one in self.items}
         self.paired.add(dated)
