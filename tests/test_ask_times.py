@@ -121,6 +121,11 @@ def test_of_what_was_moved_the_new_day_is_told(make_plane: MakePlane, text: str,
         ("The fridge broke and Sven repairs it on Friday.", "When did the fridge break?", UNKNOWN),
         ("Ann and Bo visit Leeds on Friday, and Carl feeds the cat.", "When does Carl feed the cat?", UNKNOWN),
         ("Ann and Bo visit Leeds on Friday, and Carl feeds the cat.", "When do Ann and Bo visit Leeds?", "2026-12-04"),
+        (
+            "On 4 December we open the hall and Bo paints the fence on 9 December.",
+            "When do we open the hall?",
+            "2026-12-04",
+        ),
         ("On Friday, the board met.", "When did the board meet?", "2026-11-27"),
         ("Carl painted the shed on Friday and washed the van.", "When did Carl wash the van?", UNKNOWN),
         ("Carl painted the shed and washed the van on Friday.", "When did Carl paint the shed?", "2026-11-27"),
@@ -141,3 +146,8 @@ def answered(make_plane: MakePlane, text: str, question: str) -> str:
     plane.post(text, agent="notes", origin="user", created_at=NOW)
     with plane.database.reading() as connection:
         return ask(connection, question, NOW, UTC).text
+
+
+def test_weekday_needs_no_preposition(make_plane: MakePlane) -> None:
+    assert "Fixed" in answered(make_plane, "Fixed the login.", "What did notes do Monday?")
+    assert answered(make_plane, "Fixed the login.", "What did notes do Sunday?") == UNKNOWN

@@ -17,7 +17,7 @@ from memory_plane.ask.naming import Names, Naming
 from memory_plane.ask.questions import Form, Named, relations
 from memory_plane.ask.reading import Reader
 from memory_plane.ask.sentences import WRITERS
-from memory_plane.ask.times import Clock, Period
+from memory_plane.ask.times import WEEKDAYS, Clock, Period
 from memory_plane.ask.words import LONGEST, Word, asked, words
 from memory_plane.recall import knowledge
 from memory_plane.types import Answer
@@ -132,6 +132,8 @@ def _periods(lows: Sequence[str], clock: Clock) -> Iterator[tuple[Period, int, i
         read = clock.period(lows, at)
         if read is not None and read[1] == len(lows):
             yield read[0], 0, at
+    if len(lows) > 2 and lows[-1] in WEEKDAYS and (day := clock.period(["on", lows[-1]], 0)) is not None:
+        yield day[0], 0, len(lows) - 1  # "what did codex do Monday"
     read = clock.period(lows, 0)
     if read is not None and read[1] < len(lows):
         yield read[0], read[1], len(lows)

@@ -102,7 +102,8 @@ def _own(sentence: Sentence, verb: int) -> list[int]:
     last = min((at for at in starts if at > verb), default=len(sentence.words))
     joined = first < group and sentence.low(group - 1) in ("and", "but", "or", "then") and begin == group
     told = next((at for at in range(first, group) if _tells(sentence, at)), group) if joined else verb
-    return [*range(group, last), *range(told - 1 if joined else group - 1, first - 1, -1)]
+    near = next((at for at in range(verb + 1, last) if sentence.turns(at)), last)
+    return [*range(group, near), *range(told - 1 if joined else group - 1, first - 1, -1), *range(near, last)]
 
 
 def _end(sentence: Sentence, at: int) -> int:
@@ -119,9 +120,11 @@ def _opens(sentence: Sentence, at: int) -> bool:
     """Whether a clause with a subject of its own begins at a word."""
     if not _begins(sentence, at):
         return False
-    person = sentence.low(at) in PRONOUNS | WRITERS or any(name.begin == at for name in sentence.names)
-    end = max((name.end for name in sentence.names if name.begin == at), default=at + 1)
-    if person and _goes_on(sentence, end):
+    end = at
+    while end < len(sentence.words) and sentence.words[end].text[:1].isupper() and not is_of_days(sentence.low(end)):
+        end += 1
+    person = sentence.low(at) in PRONOUNS | WRITERS
+    if (person or end > at) and _goes_on(sentence, max(end, at + 1)):
         return True
     for verb in range(at, min(at + _FAR, len(sentence.words))):
         if (verb > at and verb in sentence.breaks) or (verb > at and sentence.turns(verb)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import NamedTuple
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
@@ -90,7 +90,7 @@ class Clock:
             return None
         if one is None or other is None:
             return None
-        return *_in_turn(one[0], other[1], weekdays=lows[begin] in _WEEKDAYS), other[2]
+        return *_in_turn(one[0], other[1], weekdays=lows[begin] in WEEKDAYS), other[2]
 
     def _period(self, kind: str, first: date, last: date) -> Period:
         begin, end = self._midnight(first), self._midnight(last + timedelta(days=1))
@@ -122,9 +122,9 @@ class Clock:
     def _weekday(self, lows: Sequence[str], at: int, today: date) -> tuple[date, date, int] | None:
         step = lows[at] in ("last", "this", "next")
         name = lows[at + step] if at + step < len(lows) else ""
-        if name not in _WEEKDAYS:
+        if name not in WEEKDAYS:
             return None
-        back = (today.weekday() - _WEEKDAYS.index(name)) % 7
+        back = (today.weekday() - WEEKDAYS.index(name)) % 7
         if lows[at] == "next" or (self.ahead and lows[at] != "last"):
             day = today + timedelta(days=(7 - back) % 7 or 7 * (lows[at] == "next"))
         else:
@@ -159,7 +159,7 @@ class Clock:
 def is_of_days(low: str) -> bool:
     """Whether a word is of the calendar or the clock: "friday", "fri", "march", "weeks", "tomorrow", "5th"."""
     plain = low.removesuffix("s")
-    weekday = any(low in (name, name[:3]) or plain == name for name in _WEEKDAYS)
+    weekday = any(low in (name, name[:3]) or plain == name for name in WEEKDAYS)
     return weekday or _month(low) > 0 or plain in _UNITS or plain in _SPANS or low in _ALONE or low[:1].isdecimal()
 
 
