@@ -264,6 +264,16 @@ def test_due_items_come_first_then_the_oldest(engine: Database, operation: MakeO
         assert open_items.total(connection, DUE) == 4
 
 
+def test_long_list_hides_nothing_that_came_after_it(engine: Database, operation: MakeOperation) -> None:
+    todos = [replace(MILK, object=f"milk {place}", start=place) for place in range(1, 30)]
+    with engine.writing() as connection:
+        append(connection, operation(text="m" * 40), operation(text="Tea?", kind="question"))
+        derive(connection, 1, "local", *todos, replace(MILK, object="cream", due_at=DUE, start=35))
+        shown = [item.text for item in opened(connection, limit=10)]
+        assert shown == ["cream", *(f"milk {place}" for place in range(1, 8)), "Tea?", "milk 8"]
+        assert len(opened(connection, limit=50)) == 31
+
+
 def test_item_in_a_fact_is_told_by_nobody(engine: Database, operation: MakeOperation) -> None:
     with engine.writing() as connection:
         append(connection, operation("fact", subject="Ann", key="plan", value="tea"))

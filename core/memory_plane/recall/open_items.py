@@ -17,6 +17,9 @@ from memory_plane.types import OpenItem
 FRESH = timedelta(hours=8)
 """How long an agent is not told of its own promise."""
 
+CROWD = 8
+"""So many undated items of one memory come before those of others: a long list hides nothing that came after it."""
+
 _log, _thoughts, _items = models.operations, models.thoughts, models.items
 _beside = models.items.alias("beside")
 _several = exists().where(_beside.c.seq == _items.c.seq, _beside.c.place != _items.c.place)
@@ -39,6 +42,10 @@ COLUMNS = (
     _several.label("several"),
 )
 """What `as_item` reads, of items joined to their thoughts and operations."""
+_undated = _items.c.due_at.is_(None)
+_crowding = and_(
+    _undated, func.row_number().over(partition_by=_items.c.seq, order_by=(_undated, _items.c.place)) > CROWD
+)
 _awake = or_(_items.c.snoozed_until.is_(None), _items.c.snoozed_until <= bindparam("now"))
 _open = (
     select(*COLUMNS)
@@ -47,7 +54,7 @@ _open = (
     .join(_log, _log.c.seq == _items.c.seq)
     .where(models.is_open, _thoughts.c.visible, _awake)
     .order_by(
-        _thoughts.c.pinned.desc(), _items.c.due_at.is_(None), _items.c.due_at, _thoughts.c.at, _log.c.id, _items.c.place
+        _thoughts.c.pinned.desc(), _crowding, _undated, _items.c.due_at, _thoughts.c.at, _log.c.id, _items.c.place
     )
     .limit(bindparam("limit"))
 )
@@ -82,7 +89,7 @@ def listed(
     to: Collection[str] | None = None,
     limit: int = 50,
 ) -> tuple[OpenItem, ...]:
-    """Return open items that are not snoozed: pinned ones, then due ones, then the oldest.
+    """Return open items that are not snoozed: pinned ones, then due ones, then the oldest, of a long list its first.
 
     `agent` opened them, whoever has the names `to` is to have them.
     """
