@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -94,6 +94,7 @@ def test_due_on_friday_is_the_next_one() -> None:
         ("Yara moved the review from Tuesday to Thursday.", "When did Yara move the review?", UNKNOWN),
         ("On Monday Yara moved the review to Thursday.", "When did Yara move the review?", "2026-11-30"),
         ("I moved my appointment from 3 March to 10 March.", "When is my appointment?", "2027-03-10"),
+        ("The review on Tuesday was moved to Thursday.", "When is the review?", "2026-12-03"),
         ("The call was postponed from 2 December to 9 December.", "When is the call?", "2026-12-09"),
         ("The call may be postponed from 2 December to 9 December.", "When is the call?", UNKNOWN),
         ("The deadline is no longer 1 April but 15 April.", "When is the deadline?", "2027-04-15"),
@@ -146,6 +147,14 @@ def answered(make_plane: MakePlane, text: str, question: str) -> str:
     plane.post(text, agent="notes", origin="user", created_at=NOW)
     with plane.database.reading() as connection:
         return ask(connection, question, NOW, UTC).text
+
+
+def test_later_move_takes_the_place_of_the_day_that_was_told_before(make_plane: MakePlane) -> None:
+    plane = make_plane("local")
+    for hours, text in enumerate(("The review is on Tuesday.", "Yara moved the review to Thursday.")):
+        plane.post(text, agent="notes", origin="user", created_at=NOW + timedelta(hours=hours))
+    with plane.database.reading() as connection:
+        assert ask(connection, "When is the review?", NOW + timedelta(hours=3), UTC).text == "2026-12-03"
 
 
 def test_weekday_needs_no_preposition(make_plane: MakePlane) -> None:

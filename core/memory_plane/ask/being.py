@@ -52,7 +52,7 @@ def dated(be: str, named: Sequence[str], sentence: Sentence, thought: Thought) -
             continue
         other, said = changed(sentence, at, end, thought, ahead=not past)
         if said is not None and not past:
-            yield Told(said, thought)
+            yield Told(said, thought, changed=True)
         if other or not sentence.is_sure(at, end + 2, ahead=True):
             continue
         while sentence.low(end) == "will" or sentence.low(end) in BE or text.bases(sentence.low(end)) & _HAPPENING:

@@ -29,10 +29,11 @@ PLACES = ("in", "at", "to", "on", "near", "from", "into")
 
 
 class Told(NamedTuple):
-    """What a memory says to a question."""
+    """What a memory says to a question; what is `changed` takes the place of what was said before."""
 
     text: str
     thought: Thought
+    changed: bool = False
 
 
 def in_sentence(shape: Shape, sentence: Sentence, previous: Sentence | None, thought: Thought) -> Iterator[Told]:

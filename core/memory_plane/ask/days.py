@@ -56,10 +56,11 @@ def changed(sentence: Sentence, begin: int, end: int, thought: Thought, *, ahead
     """
     while begin > 0 and sentence.low(begin - 1) in ARTICLES and begin not in sentence.breaks:
         begin -= 1
-    after = end
+    old = Clock(thought.created_at).period(sentence.lows, end)  # "the review on Tuesday was moved"
+    after = end if old is None else old[1]
     while sentence.low(after) in BE | HAVE:
         after += 1
-    if sentence.low(after) in ("not", "no"):
+    if old is None and sentence.low(after) in ("not", "no"):
         other = next(
             (at for at in range(after, min(after + _FAR, len(sentence.words))) if sentence.low(at) == "but"), -1
         )

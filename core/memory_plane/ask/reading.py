@@ -59,6 +59,14 @@ def _says(said: str, *, who: bool) -> bool:
     return first not in PRONOUNS and not (who and first in _THEIRS)
 
 
+def _newest(found: list[Told]) -> list[Told]:
+    """Return what is told, the newest first, up to what was changed: "moved the review to Thursday"."""
+    last = next((at for at, one in enumerate(found) if one.changed), None)
+    if last is None:
+        return found
+    return [one for one in found[:last] if one.thought is not found[last].thought] + [found[last]]
+
+
 def _saying(word: str) -> Collection[str]:
     """Return the words of which a memory must hold one to say a word of a question."""
     return (word, *text.MAKING) if "work" in text.bases(word) else text.spellings(word)
@@ -128,7 +136,7 @@ class Reader:
                 if found := [one for one in told if _says(one.text, who=who)]:
                     return found
         if asking[0] == "when" and asking[1:] and asking[1] in BE:
-            return [told for one in unread for told in dated(asking[1], named, one.sentence, one.thought)]
+            return _newest([told for one in unread for told in dated(asking[1], named, one.sentence, one.thought)])
         if asking in (("where", "is"), ("where", "are"), ("where", "'s")):
             subjects = [(one, {name for name, _ in joined}) for one, joined in said if named]
             return [
