@@ -122,7 +122,7 @@ def test_answers_stay_small_however_much_there_is(plane: Plane, call: Call) -> N
         ("temporal", {"entity": "x", "at": "then"}, "at: 'then' is no ISO 8601 time"),
         (
             "supersede",
-            {"subject": "a", "predicate": "USES", "new_target": "b", "valid_from": "\ud800"},
+            {"entity": "a", "relation": "USES", "new": "b", "valid_from": "\ud800"},
             "valid_from: '\\ud800'",
         ),
         ("supersede", {"entity": "x", "relation": "y", "new": ""}, "value: "),

@@ -73,7 +73,7 @@ TABLE = "| # | Action item | Who | When | Status |\n|---|:---|---|---|---|\n"
         (f"{TABLE}| 1 | Renew the cert | Malik | 12 Dec | done |", []),
         (f"{TABLE}| 1 | Renew the cert | Malik | 12 Dec | not done |", ["Malik: Renew the cert 12 Dec"]),
         (f"{TABLE}| 1 | Renew the cert | TBD | | |", []),
-        (f"{TABLE}| 1 | Call Acme | Ines & Bo | | |", ["Ines: Call Acme"]),
+        (f"{TABLE}| 1 | Call Acme | Ines & Bo | | |", ["Ines: Call Acme", "Bo: Call Acme"]),
         ("| Task | Cost |\n|---|---|\n| Order sensors | Hamza |", []),
     ],
 )  # fmt: skip
