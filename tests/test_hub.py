@@ -387,6 +387,21 @@ def test_what_no_hub_has_written_is_no_hub(home: Path, content: bytes) -> None:
     assert presence.read(home) is None
 
 
+def test_hub_that_starts_waits_for_who_only_looks_whether_one_is_up(home: Path) -> None:
+    claimed = Flag()
+
+    def start() -> None:
+        with presence.claimed(home):
+            claimed.set()
+
+    starting = Thread(target=start)
+    with presence._lock(home):  # as `free` holds it
+        starting.start()
+        assert not claimed.wait(0.05)
+    starting.join(SECONDS)
+    assert claimed.is_set()
+
+
 def test_home_is_claimed_by_one_at_a_time(home: Path) -> None:
     with presence.claimed(home):
         assert not presence.free(home)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FILE, LOCK = "hub.json", "hub.lock"
 _LARGEST = 4096
+_GLANCE = 0.5
+"""Seconds that a hub waits for the lock when it starts: whoever looks whether one is up holds it for a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def claimed(home: Path) -> Iterator[None]:
 
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = _lock(home).acquire(timeout=0)
+        lock = _lock(home).acquire(timeout=_GLANCE, poll_interval=0.02)
     except Timeout:
         there = read(home)
         who = f"({there})" if there else "that is just starting or stopping"
